@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: read-only mappings, and writing that leaves the old file or the new one, never half of one (temporary name in the same folder,
+// fsync, rename, fsync of the folder). Full disks and read-only folders come back as errors with their own codes.
+// Tested by src/core/file_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rota/status.h>
+
+namespace rota {
+
+/// A whole regular file mapped read-only. Devices, pipes and folders are refused. Immutable, thread-safe.
+class MappedFile {
+ public:
+  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+
+ private:
+  MappedFile() = default;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::string path_;
+};
+
+/// Writes a new file piece by piece; nothing is visible under `path` before `commit`. Destroyed without commit: nothing is left.
+class FileWriter {
+ public:
+  static Result<std::unique_ptr<FileWriter>> create(const std::string& path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  Status write(const void* data, std::size_t size);
+  Status writeAt(std::size_t offset, const void* data, std::size_t size);
+  std::size_t position() const { return position_; }
+  Status commit();
+
+ private:
+  FileWriter() = default;
+  int fd_ = -1;
+  std::size_t position_ = 0;
+  std::string path_;
+  std::string temporary_;
+};
+
+/// Convenience over FileWriter and MappedFile.
+Status writeFile(const std::string& path, std::string_view content);
+Result<std::string> readTextFile(const std::string& path, std::size_t limitBytes = std::size_t{64} << 20);
+
+}  // namespace rota
