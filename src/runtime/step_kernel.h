@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that steps name. A kernel object belongs to one step of one context.
+//
+// `prepare` is called when shapes are bound: it may create primitives and report the workspace it wants. `run` may not allocate, compile or
+// lock. A kernel that needs `prepare` for a shape returns false from `canRunUnprepared`; the plan then carries a profile-wide kernel beside it
+// (N18). Errors carry no node name: the runtime adds the step's sources.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/thread_pool.h"
+#include "runtime/program.h"
+
+namespace rota::runtime {
+
+/// A bound operand: dims are logical, `layout` says how they lie.
+struct Operand {
+  TensorView view;                  ///< For outputs the data is written through `mutableData`.
+  void* mutableData = nullptr;
+  const Layout* layout = nullptr;
+  bool isConstant = false;
+  bool isGiven() const { return view.isGiven(); }
+};
+
+struct StepBinding {
+  std::span<const Operand> inputs;
+  std::span<const Operand> outputs;
+  void* workspace = nullptr;        ///< As many bytes as prepare asked for; 64-byte aligned.
+  ThreadPool* threads = nullptr;
+};
+
+class StepKernel {
+ public:
+  virtual ~StepKernel() = default;
+  /// Dims of operands are valid, data pointers only of constants.
+  virtual Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) = 0;
+  virtual Status run(const StepBinding& binding) = 0;
+};
+
+struct StepKernelSpec {
+  const Step& step;
+  const Program& program;
+};
+using StepKernelFactory = Result<std::unique_ptr<StepKernel>> (*)(const StepKernelSpec& spec);
+
+/// At namespace scope beside the kernel: `const RegisterStepKernel kPointwise("cpu.pointwise", makePointwise);`
+/// Modules (oneDNN) register when they are opened.
+class RegisterStepKernel {
+ public:
+  RegisterStepKernel(const char* name, StepKernelFactory factory);
+};
+StepKernelFactory findStepKernel(std::string_view name);
+
+/// Opens `librota_<library>.so` beside the runtime library, once; kLibraryMissing with the searched names.
+Status loadKernelModule(std::string_view library);
+
+}  // namespace rota::runtime
