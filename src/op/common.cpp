@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared parts of inference; see common.h. Tested by src/op/common_test.cpp.
+#include "op/common.h"
+
+#include "core/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rota::op {
+
+Result<std::size_t> normaliseAxis(const InferContext& ctx, std::int64_t axis, std::size_t rank) {
+  const auto signedRank = static_cast<std::int64_t>(rank);
+  if (axis < -signedRank || axis >= signedRank) {
+    return ctx.error(ErrorCode::kBadAttribute, "An axis is outside the tensor",
+                     "an axis from " + std::to_string(-signedRank) + " to " + std::to_string(signedRank - 1),
+                     std::to_string(axis));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + signedRank : axis);
+}
+
+std::optional<std::vector<std::int64_t>> constantInts(const InferContext& ctx, std::size_t i) {
+  if (!ctx.hasInput(i)) return std::nullopt;
+  if (const Tensor* tensor = ctx.constant(i)) return intsOf(tensor->view());
+  const auto contents = ctx.contents(i);
+  if (!contents) return std::nullopt;
+  std::vector<std::int64_t> values;
+  values.reserve(contents->size());
+  for (const Size& size : *contents) {
+    const auto value = size.constant();
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Axes axesOf(const InferContext& ctx, std::size_t input, std::string_view name) {
+  if (const auto* attribute = ctx.attributes().getInts(name)) return {true, true, *attribute};
+  if (!ctx.hasInput(input)) return {false, true, {}};
+  if (auto values = constantInts(ctx, input)) return {true, true, std::move(*values)};
+  return {true, false, {}};
+}
+
+Result<std::vector<std::size_t>> normaliseAxes(const InferContext& ctx, const std::vector<std::int64_t>& axes,
+                                               std::size_t rank) {
+  std::vector<std::size_t> result;
+  result.reserve(axes.size());
+  for (const std::int64_t axis : axes) {
+    auto normalised = normaliseAxis(ctx, axis, rank);
+    if (!normalised) return normalised.status();
+    if (std::find(result.begin(), result.end(), *normalised) != result.end()) {
+      return ctx.error(ErrorCode::kBadAttribute, "An axis is named twice", "distinct axes",
+                       std::to_string(axis));
+    }
+    result.push_back(*normalised);
+  }
+  return result;
+}
+
+Status inferSameAsFirst(InferContext& ctx) {
+  ctx.setOutput(0, ctx.inputDtype(0), ctx.inputShape(0));
+  return Status::ok();
+}
+
+Status inferSameShapeBool(InferContext& ctx) {
+  ctx.setOutput(0, DType::kBool, ctx.inputShape(0));
+  return Status::ok();
+}
+
+Result<ir::Shape> broadcastShape(InferContext& ctx, std::size_t firstInput) {
+  std::vector<std::vector<Size>> shapes;
+  for (std::size_t i = firstInput; i < ctx.inputCount(); ++i) {
+    if (!ctx.hasInput(i)) continue;
+    if (!ctx.inputShape(i).known) return ir::Shape::unknown();
+    shapes.push_back(ctx.inputShape(i).dims);
+  }
+  auto dims = ctx.broadcast(shapes);
+  if (!dims) return dims.status();
+  return ir::Shape::of(std::move(*dims));
+}
+
+Status inferBroadcast(InferContext& ctx) {
+  auto shape = broadcastShape(ctx);
+  if (!shape) return shape.status();
+  ctx.setOutput(0, ctx.inputDtype(0), std::move(*shape));
+  return Status::ok();
+}
+
+Status inferBroadcastBool(InferContext& ctx) {
+  auto shape = broadcastShape(ctx);
+  if (!shape) return shape.status();
+  ctx.setOutput(0, DType::kBool, std::move(*shape));
+  return Status::ok();
+}
+
+Result<DType> dtypeAttribute(const InferContext& ctx, std::string_view name, DType fallback) {
+  if (!ctx.attributes().has(name)) return fallback;
+  const std::int64_t number = ctx.attributes().getInt(name);
+  const bool inRange = number > 0 && number < 1000;
+  const DType dtype = inRange ? dtypeFromOnnx(static_cast<int>(number)) : DType::kUndefined;
+  if (dtype == DType::kUndefined) {
+    return ctx.error(ErrorCode::kBadAttribute, "Attribute '" + std::string(name) + "' names no element type",
+                     "a TensorProto.DataType number", std::to_string(number));
+  }
+  return dtype;
+}
+
+namespace {
+
+bool isVectorOrScalar(const ir::Shape& shape) { return shape.known && shape.rank() <= 1; }
+
+}  // namespace
+
+void propagateBinary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a, Size b)) {
+  if (!isVectorOrScalar(ctx.inputShape(0)) || !isVectorOrScalar(ctx.inputShape(1))) return;
+  const auto a = ctx.contents(0);
+  if (!a) return;
+  const auto b = ctx.contents(1);
+  if (!b) return;
+  if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return;
+  const std::size_t count = a->size() == 1 ? b->size() : a->size();
+  std::vector<Size> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = f(ctx, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
+    if (!value || !value->isValid()) return;
+    result.push_back(*value);
+  }
+  ctx.setContents(0, std::move(result));
+}
+
+void propagateUnary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a)) {
+  const auto a = ctx.contents(0);
+  if (!a) return;
+  std::vector<Size> result;
+  result.reserve(a->size());
+  for (const Size& size : *a) {
+    const auto value = f(ctx, size);
+    if (!value || !value->isValid()) return;
+    result.push_back(*value);
+  }
+  ctx.setContents(0, std::move(result));
+}
+
+ExpressionBuilder::Ref ExpressionBuilder::append(ScalarInstruction instruction) {
+  CHECK(code_.size() < 0xffff);
+  code_.push_back(instruction);
+  return static_cast<Ref>(code_.size() - 1);
+}
+
+std::optional<ScalarExpression> unaryExpression(ScalarOp op) {
+  ExpressionBuilder e;
+  e.apply(op, e.input(0));
+  return e.take();
+}
+
+std::optional<ScalarExpression> binaryExpression(ScalarOp op) {
+  ExpressionBuilder e;
+  const auto a = e.input(0);
+  const auto b = e.input(1);
+  e.apply(op, a, b);
+  return e.take();
+}
+
+std::optional<ScalarExpression> foldExpression(const ir::Node& node, ScalarOp op) {
+  ExpressionBuilder e;
+  auto result = e.input(0);
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    const auto next = e.input(static_cast<std::uint16_t>(i));
+    result = e.apply(op, result, next);
+  }
+  return e.take();
+}
+
+}  // namespace rota::op
