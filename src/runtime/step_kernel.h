@@ -29,6 +29,7 @@ struct StepBinding {
   std::span<const Operand> outputs;
   void* workspace = nullptr;        ///< As many bytes as prepare asked for; 64-byte aligned.
   ThreadPool* threads = nullptr;
+  std::span<const std::int64_t> sizes;  ///< Values of the program's size entries under the bound shapes; parameters name entries by index.
 };
 
 class StepKernel {
