@@ -33,15 +33,15 @@ enum class FormalOption : std::uint8_t { kRequired, kOptional, kVariadic };
 
 /// One formal input or output. Formals with the same `typeVariable` have the same dtype ("" = on its own).
 struct Formal {
-  std::string name;
+  std::string name{};
   FormalOption option = FormalOption::kRequired;
-  std::string typeVariable;
+  std::string typeVariable{};
 };
 
 enum class AttributeType : std::uint8_t { kInt, kFloat, kString, kTensor, kGraph, kInts, kFloats, kStrings, kTensors, kTypeProto };
 
 struct AttributeFormal {
-  std::string name;
+  std::string name{};
   AttributeType type = AttributeType::kInt;
   bool required = false;
 };
@@ -112,14 +112,14 @@ struct ScalarInstruction {
 using ScalarExpression = std::vector<ScalarInstruction>;
 
 struct Definition {
-  std::string domain;
-  std::string name;
-  std::vector<int> versions;   ///< Operator set versions at which the definition changed, oldest supported first.
-  std::string doc;             ///< One paragraph, our own words.
+  std::string domain{};
+  std::string name{};
+  std::vector<int> versions{};   ///< Operator set versions at which the definition changed, oldest supported first.
+  std::string doc{};             ///< One paragraph, our own words.
   Kind kind = Kind::kOpaque;
-  std::vector<Formal> inputs;
-  std::vector<Formal> outputs;
-  std::vector<AttributeFormal> attributes;
+  std::vector<Formal> inputs{};
+  std::vector<Formal> outputs{};
+  std::vector<AttributeFormal> attributes{};
   InferFunction infer = nullptr;
   /// For kPointwise: the scalar expression of this node, or nothing when it has none for these attributes.
   std::optional<ScalarExpression> (*expression)(const ir::Node& node) = nullptr;
