@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # rota_component: one stage of the data's way, one folder of src/.
 #
-#   rota_component(NAME [FOLDER path] [ONLY regex] [EXCEPT regex] [DEPENDS component...]
-#                  [LIBRARY runtime|compile] [TESTS shared] [LABEL null|cpu])
+#   rota_component(NAME [FOLDER path] [ONLY regex] [EXCEPT regex] [SOURCES_EXCEPT regex]
+#                  [DEPENDS component...] [LIBRARY runtime|compile] [TESTS shared] [LABEL null|cpu])
 #
 # All *.cpp below src/FOLDER (default: NAME) whose path inside it matches ONLY and not EXCEPT form the OBJECT library
-# rota_NAME; objects, not an archive, so that leaves which register themselves are never dropped. *_test.cpp form one
-# GoogleTest program, rota_NAME_test, one ctest entry with LABEL. LIBRARY names the shared library that takes the objects.
+# rota_NAME; objects, not an archive, so that leaves which register themselves are never dropped. SOURCES_EXCEPT leaves
+# out sources, not tests. LIBRARY names the shared library that takes the objects. *_test.cpp form one GoogleTest
+# program, rota_NAME_test: one ctest entry with LABEL.
 #
 # The tests of a low component link its objects and those of its dependencies only: it builds without the rest, and an
 # upward use fails to link. TESTS shared links the two shared libraries instead, for components that load modules.
@@ -14,7 +15,7 @@
 # A folder without sources is silently fine. tools/lint.py reads these calls as its table of allowed includes.
 
 function(rota_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;ONLY;EXCEPT;LIBRARY;TESTS;LABEL" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;ONLY;EXCEPT;SOURCES_EXCEPT;LIBRARY;TESTS;LABEL" "DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rota_component(${name}): unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -34,7 +35,7 @@ function(rota_component name)
       continue()
     elseif(file MATCHES "_test\\.cpp$")
       list(APPEND tests "${root}/${file}")
-    else()
+    elseif(NOT arg_SOURCES_EXCEPT OR NOT file MATCHES "${arg_SOURCES_EXCEPT}")
       list(APPEND sources "${root}/${file}")
     endif()
   endforeach()

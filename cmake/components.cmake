@@ -11,7 +11,7 @@ rota_component(runtime DEPENDS ref LIBRARY runtime TESTS shared)
 # Engine files: all of src/engine but the writing and inspecting side, which is below.
 rota_component(engine DEPENDS runtime LIBRARY runtime TESTS shared EXCEPT "^(writer|inspect|manifest)")
 rota_component(backend_cpu_run FOLDER backend/cpu/run DEPENDS runtime LIBRARY runtime TESTS shared LABEL cpu
-               EXCEPT "^simd/.*[^t]\\.cpp$")
+               SOURCES_EXCEPT "^simd/")
 rota_vector_kernels(simd FOLDER backend/cpu/run/simd LIBRARY runtime FOR backend_cpu_run)
 rota_component(backend_null_run FOLDER backend/null/run DEPENDS runtime LIBRARY runtime TESTS shared)
 

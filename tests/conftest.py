@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python tests share: the program under test (build/release/bin/rota, or $ROTA) and a way to call it."""
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The source folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def rota_path():
+    path = Path(os.environ.get("ROTA", ROOT / "build/release/bin/rota"))
+    assert path.is_file(), f"{path} is not built: make build"
+    return path
+
+
+@pytest.fixture
+def rota(rota_path, tmp_path):
+    """rota(*arguments, code=0, **options): runs the program in an empty folder with a cache of its own, expects the exit
+    code, returns the finished process. Options go to subprocess.run; code=None accepts any."""
+
+    def call(*arguments, code=0, timeout=120, env=None, **options):
+        environment = {**os.environ, "ROTA_CACHE_DIR": str(tmp_path / "cache"), **(env or {})}
+        done = subprocess.run([str(rota_path), *map(str, arguments)], cwd=tmp_path, env=environment, capture_output=True,
+                              text=True, timeout=timeout, **options)
+        assert code is None or done.returncode == code, \
+            f"exit code {done.returncode}, expected {code}\nstdout: {done.stdout[-2000:]}\nstderr: {done.stderr[-4000:]}"
+        return done
+
+    return call
