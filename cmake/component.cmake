@@ -2,12 +2,13 @@
 # rota_component: one stage of the data's way, one folder of src/.
 #
 #   rota_component(NAME [FOLDER path] [ONLY regex] [EXCEPT regex] [SOURCES_EXCEPT regex]
-#                  [DEPENDS component...] [LIBRARY runtime|compile] [TESTS shared] [LABEL null|cpu])
+#                  [DEPENDS component...] [LIBRARY runtime|compile] [TESTS shared] [LABEL null|cpu] [UNITY files])
 #
 # All *.cpp below src/FOLDER (default: NAME) whose path inside it matches ONLY and not EXCEPT form the OBJECT library
 # rota_NAME; objects, not an archive, so that leaves which register themselves are never dropped. SOURCES_EXCEPT leaves
 # out sources, not tests. LIBRARY names the shared library that takes the objects. *_test.cpp form one GoogleTest
-# program, rota_NAME_test: one ctest entry with LABEL.
+# program, rota_NAME_test: one ctest entry with LABEL. UNITY compiles so many sources at once: for folders of many small
+# files, whose names at namespace scope must then be unique in the folder.
 #
 # The tests of a low component link its objects and those of its dependencies only: it builds without the rest, and an
 # upward use fails to link. TESTS shared links the two shared libraries instead, for components that load modules.
@@ -15,7 +16,7 @@
 # A folder without sources is silently fine. tools/lint.py reads these calls as its table of allowed includes.
 
 function(rota_component name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;ONLY;EXCEPT;SOURCES_EXCEPT;LIBRARY;TESTS;LABEL" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;ONLY;EXCEPT;SOURCES_EXCEPT;LIBRARY;TESTS;LABEL;UNITY" "DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rota_component(${name}): unknown ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -54,6 +55,9 @@ function(rota_component name)
   if(sources)
     add_library(rota_${name} OBJECT ${sources})
     rota_internal_target(rota_${name})
+    if(arg_UNITY)
+      set_target_properties(rota_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_UNITY})
+    endif()
     list(APPEND closure rota_${name})
     if(arg_LIBRARY)
       set_property(GLOBAL APPEND PROPERTY "ROTA_OBJECTS_${arg_LIBRARY}" rota_${name})

@@ -6,7 +6,7 @@ enable_testing()
 
 # --- The lean runtime: librota_runtime.
 rota_component(core LIBRARY runtime)
-rota_component(ref DEPENDS core LIBRARY runtime)
+rota_component(ref DEPENDS core LIBRARY runtime UNITY 4)
 rota_component(runtime DEPENDS ref LIBRARY runtime TESTS shared)
 # Engine files: all of src/engine but the writing and inspecting side, which is below.
 rota_component(engine DEPENDS runtime LIBRARY runtime TESTS shared EXCEPT "^(writer|inspect|manifest)")
@@ -18,7 +18,7 @@ rota_component(backend_null_run FOLDER backend/null/run DEPENDS runtime LIBRARY 
 # --- The compile side: librota.
 rota_component(knob DEPENDS core LIBRARY compile)
 rota_component(ir DEPENDS knob LIBRARY compile)
-rota_component(op DEPENDS ir ref LIBRARY compile)
+rota_component(op DEPENDS ir ref LIBRARY compile UNITY 16)
 rota_component(import DEPENDS op LIBRARY compile)
 rota_component(pass DEPENDS op LIBRARY compile)
 rota_component(quant DEPENDS op pass LIBRARY compile)

@@ -2,7 +2,7 @@
 # The shared libraries, from the objects of the components.
 #   librota_runtime   what a process that only runs engines needs
 #   librota           import, compile, tune; stands on librota_runtime
-#   rota_onednn       loadable module beside librota_runtime, opened only if a plan names it
+#   librota_onednn    loadable module beside librota_runtime, opened only if a plan names it
 
 function(rota_shared_library target side)
   get_property(objects GLOBAL PROPERTY "ROTA_OBJECTS_${side}")
@@ -39,7 +39,7 @@ if(TARGET rota_onednn)
   add_library(rota_onednn_module MODULE)
   rota_link_objects(rota_onednn_module rota_onednn)
   target_link_libraries(rota_onednn_module PRIVATE rota_options rota_runtime_shared rota_dependencies_onednn)
-  set_target_properties(rota_onednn_module PROPERTIES LINKER_LANGUAGE CXX PREFIX "" OUTPUT_NAME rota_onednn
+  set_target_properties(rota_onednn_module PROPERTIES LINKER_LANGUAGE CXX PREFIX lib OUTPUT_NAME rota_onednn
                                                       INSTALL_RPATH "$ORIGIN")
 endif()
 

@@ -62,7 +62,7 @@ class Component:
         words = dict(FOLDER=name, ONLY=None, EXCEPT=None, TESTS=None, DEPENDS=[])
         key = None
         for word in arguments:
-            if word in ("FOLDER", "ONLY", "EXCEPT", "SOURCES_EXCEPT", "LIBRARY", "TESTS", "LABEL", "DEPENDS", "FOR"):
+            if word in ("FOLDER", "ONLY", "EXCEPT", "SOURCES_EXCEPT", "LIBRARY", "TESTS", "LABEL", "DEPENDS", "UNITY"):
                 key = word
             elif key == "DEPENDS":
                 words["DEPENDS"].append(word)
