@@ -2,10 +2,11 @@
 // Shared parts of inference; see common.h. Tested by src/op/common_test.cpp.
 #include "op/common.h"
 
-#include "core/check.h"
-
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "core/check.h"
 
 namespace rota::op {
 
@@ -93,6 +94,45 @@ Status inferBroadcastBool(InferContext& ctx) {
   return Status::ok();
 }
 
+Status requireBroadcastTo(InferContext& ctx, std::size_t i, std::size_t target) {
+  if (!ctx.inputShape(i).known || !ctx.inputShape(target).known) return Status::ok();
+  const std::vector<Size> wanted = ctx.inputShape(target).dims;
+  const std::vector<std::vector<Size>> shapes{ctx.inputShape(i).dims, wanted};
+  auto dims = ctx.broadcast(shapes);
+  if (!dims) return dims.status();
+  if (dims->size() != wanted.size()) {
+    return ctx.error(ErrorCode::kShapeMismatch,
+                     "Input " + std::to_string(i) + " does not broadcast to input " + std::to_string(target),
+                     "rank at most " + std::to_string(wanted.size()), "rank " + std::to_string(dims->size()));
+  }
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    ROTA_RETURN_IF_ERROR(
+        ctx.requireEqual((*dims)[d], wanted[d],
+                         "input " + std::to_string(i) + " broadcasts to input " + std::to_string(target)));
+  }
+  return Status::ok();
+}
+
+Status requireSameShape(InferContext& ctx, std::size_t a, std::size_t b) {
+  if (!ctx.inputShape(a).known || !ctx.inputShape(b).known) return Status::ok();
+  const std::vector<Size> first = ctx.inputShape(a).dims;
+  const std::vector<Size> second = ctx.inputShape(b).dims;
+  const std::string names = "inputs " + std::to_string(a) + " and " + std::to_string(b);
+  if (first.size() != second.size()) {
+    return ctx.error(ErrorCode::kShapeMismatch, "The shapes of " + names + " differ", "equal ranks",
+                     std::to_string(first.size()) + " and " + std::to_string(second.size()));
+  }
+  for (std::size_t d = 0; d < first.size(); ++d) {
+    ROTA_RETURN_IF_ERROR(ctx.requireEqual(first[d], second[d], names + " have the same shape"));
+  }
+  return Status::ok();
+}
+
+Status requireSingleElement(InferContext& ctx, std::size_t i) {
+  if (!ctx.inputShape(i).known) return Status::ok();
+  return ctx.requireEqual(product(ctx.inputShape(i).dims), 1, "input " + std::to_string(i) + " is a scalar");
+}
+
 Result<DType> dtypeAttribute(const InferContext& ctx, std::string_view name, DType fallback) {
   if (!ctx.attributes().has(name)) return fallback;
   const std::int64_t number = ctx.attributes().getInt(name);
@@ -111,6 +151,32 @@ bool isVectorOrScalar(const ir::Shape& shape) { return shape.known && shape.rank
 
 }  // namespace
 
+void propagateElementwise(InferContext& ctx,
+                          std::optional<Size> (*f)(InferContext& ctx, std::span<const Size> operands)) {
+  std::vector<std::vector<Size>> inputs;
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < ctx.inputCount(); ++i) {
+    if (!ctx.hasInput(i) || !isVectorOrScalar(ctx.inputShape(i))) return;
+    auto contents = ctx.contents(i);
+    if (!contents) return;
+    if (contents->size() != 1) {
+      if (count != 1 && contents->size() != count) return;
+      count = contents->size();
+    }
+    inputs.push_back(std::move(*contents));
+  }
+  std::vector<Size> result;
+  std::vector<Size> operands(inputs.size());
+  for (std::size_t element = 0; element < count; ++element) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      operands[i] = inputs[i][inputs[i].size() == 1 ? 0 : element];
+    const auto value = f(ctx, operands);
+    if (!value || !value->isValid()) return;
+    result.push_back(*value);
+  }
+  ctx.setContents(0, std::move(result));
+}
+
 void propagateBinary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a, Size b)) {
   if (!isVectorOrScalar(ctx.inputShape(0)) || !isVectorOrScalar(ctx.inputShape(1))) return;
   const auto a = ctx.contents(0);
@@ -127,6 +193,28 @@ void propagateBinary(InferContext& ctx, std::optional<Size> (*f)(InferContext& c
     result.push_back(*value);
   }
   ctx.setContents(0, std::move(result));
+}
+
+std::optional<Size> compareSizes(InferContext& ctx, Size a, Size b, Relation relation) {
+  const Size difference = ctx.sizes().resolve(a) - ctx.sizes().resolve(b);
+  if (!difference.isValid()) return std::nullopt;
+  const SizeRange range = ctx.sizes().range(difference);
+  const bool hasUpper = range.hi != std::numeric_limits<std::int64_t>::max();
+  switch (relation) {
+    case Relation::kEqual:
+      if (difference.is(0)) return Size(1);
+      if (range.lo > 0 || (hasUpper && range.hi < 0)) return Size{};
+      return std::nullopt;
+    case Relation::kLess:
+      if (hasUpper && range.hi < 0) return Size(1);
+      if (range.lo >= 0) return Size{};
+      return std::nullopt;
+    case Relation::kLessEqual:
+      if (hasUpper && range.hi <= 0) return Size(1);
+      if (range.lo > 0) return Size{};
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 void propagateUnary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a)) {

@@ -5,13 +5,13 @@
 // Tested by src/op/common_test.cpp and the tests of the operators that use it.
 #pragma once
 
-#include "op/definition.h"
-
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "op/definition.h"
 
 namespace rota::op {
 
@@ -53,11 +53,25 @@ Result<ir::Shape> broadcastShape(InferContext& ctx, std::size_t firstInput = 0);
 std::optional<std::vector<std::int64_t>> constantInts(const InferContext& ctx, std::size_t i);
 /// The dtype named by the ONNX number in attribute `name`, or `fallback` when the attribute is absent; an error for a number that is no type.
 Result<DType> dtypeAttribute(const InferContext& ctx, std::string_view name, DType fallback);
-/// Integer or boolean contents of elementwise operators: calls `f` on the broadcast contents of inputs 0 and 1 and sets output 0 when both are
-/// known, their ranks are at most 1, and `f` gives a valid size for every element.
+/// An error unless input `i` broadcasts to the shape of input `target` (it may not make it larger).
+Status requireBroadcastTo(InferContext& ctx, std::size_t i, std::size_t target);
+/// An error unless inputs `a` and `b` have the same shape.
+Status requireSameShape(InferContext& ctx, std::size_t a, std::size_t b);
+/// An error unless input `i` has one element.
+Status requireSingleElement(InferContext& ctx, std::size_t i);
+
+// --- Contents of integer and boolean tensors under elementwise operators. When the contents of all inputs are known, their ranks are at most 1
+// and `f` gives a valid size for every element, output 0 gets these contents.
+
+void propagateElementwise(InferContext& ctx,
+                          std::optional<Size> (*f)(InferContext& ctx, std::span<const Size> operands));
 void propagateBinary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a, Size b));
-/// The same for one input.
+/// For one input of any rank.
 void propagateUnary(InferContext& ctx, std::optional<Size> (*f)(InferContext& ctx, Size a));
+
+enum class Relation : std::uint8_t { kEqual, kLess, kLessEqual };
+/// 1 or 0 where `relation` holds for every or for no value of the symbols, else nothing.
+std::optional<Size> compareSizes(InferContext& ctx, Size a, Size b, Relation relation);
 
 // --- Scalar expressions.
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// BitwiseOr: bitwise or of two integer tensors, which broadcast.
+// Tested by src/op/pointwise_test.cpp and the node cases of tests/conformance.
+#include "op/common.h"
+
+namespace rota::op {
+namespace {
+
+const Register kRegisterBitwiseOr(Definition{
+    .domain = "",
+    .name = "BitwiseOr",
+    .versions = {18},
+    .doc = "Bitwise or of two integer tensors, which broadcast.",
+    .kind = Kind::kPointwise,
+    .inputs = {{.name = "A", .typeVariable = "T"}, {.name = "B", .typeVariable = "T"}},
+    .outputs = {{.name = "C", .typeVariable = "T"}},
+    .infer = inferBroadcast,
+});
+
+}  // namespace
+}  // namespace rota::op
