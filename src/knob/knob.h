@@ -93,7 +93,7 @@ const Knob* findKnob(std::string_view name);
 /// Values of knobs, with scoped overrides; knobs not set have their default.
 class KnobSet {
  public:
-  /// The value; `scope` is the "/"-joined names of the region's source nodes, matched against scoped tokens.
+  /// The value; `scope` is the newline-joined names of the region's source nodes, matched against scoped tokens.
   std::string_view get(const Knob& knob, std::string_view scope = {}) const;
   bool on(const Knob& knob, std::string_view scope = {}) const { return get(knob, scope) == "on"; }
   std::int64_t number(const Knob& knob, std::string_view scope = {}) const;

@@ -32,7 +32,7 @@ struct Region {
   std::vector<ir::Node*> nodes;            ///< In topological order, root first where there is one.
   std::vector<ir::Value*> inputs;          ///< Values from outside, each once, in order of first use.
   std::vector<ir::Value*> outputs;         ///< Values used outside (by later nodes or as graph outputs).
-  /// "/"-joined source names, for scoped knobs.
+  /// Newline-joined source names, for scoped knobs.
   std::string scope;
 };
 
