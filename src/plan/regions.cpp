@@ -2,9 +2,8 @@
 #include "plan/regions.h"
 
 #include <algorithm>
-#include <map>
-#include <queue>
 #include <set>
+#include <unordered_map>
 
 #include "core/check.h"
 #include "op/definition.h"
@@ -30,14 +29,11 @@ constexpr std::size_t kMaxRegionInputs = 12;
 /// Facts about one graph that region forming asks for again and again.
 class Former {
  public:
-  Former(ir::Graph& graph, const RegionOptions& options) : graph_(graph), options_(options) {
+  Former(ir::Graph& graph, const RegionOptions& options) : graph_(graph), options_(options), users_(graph) {
     for (const auto& node : graph.nodes()) {
       index_[node.get()] = nodes_.size();
       nodes_.push_back(node.get());
-      for (ir::Value* in : node->inputs) note(in, node.get());
-      for (const auto& block : node->blocks) noteNested(*block, node.get());
     }
-    for (ir::Value* out : graph.outputs()) isOutput_.insert(out);
     regionOf_.assign(nodes_.size(), kUnassigned);
   }
 
@@ -49,25 +45,12 @@ class Former {
       if (regionOf_[index_[node]] != kUnassigned) continue;
       if (!isPointwise(*node) || !joinPointwise(node)) open(node, isPointwise(*node) ? nullptr : node);
     }
-    for (Region& r : regions_) completeRegion(graph_, r);
+    for (Region& r : regions_) completeRegion(graph_, users_, r);
     return order();
   }
 
  private:
   static constexpr std::size_t kUnassigned = ~std::size_t{0};
-
-  void note(const ir::Value* v, ir::Node* user) {
-    if (v == nullptr) return;
-    auto& users = users_[v];
-    if (users.empty() || users.back() != user) users.push_back(user);
-  }
-  void noteNested(const ir::Graph& nested, ir::Node* user) {
-    for (const ir::Value* out : nested.outputs()) note(out, user);
-    for (const auto& node : nested.nodes()) {
-      for (const ir::Value* in : node->inputs) note(in, user);
-      for (const auto& block : node->blocks) noteNested(*block, user);
-    }
-  }
 
   static bool isPointwise(const ir::Node& node) {
     return node.definition->kind == op::Kind::kPointwise && node.definition->expression != nullptr && node.outputs.size() == 1 &&
@@ -79,10 +62,9 @@ class Former {
 
   /// The one node that may follow `value` in its region, or nullptr.
   ir::Node* onlyPointwiseUser(const ir::Value* value) const {
-    if (isOutput_.contains(value)) return nullptr;
-    const auto it = users_.find(value);
-    if (it == users_.end() || it->second.size() != 1) return nullptr;
-    ir::Node* user = it->second[0];
+    const auto& users = users_.usersOf(value);
+    if (users_.isOutput(value) || users.size() != 1) return nullptr;
+    ir::Node* user = users[0];
     if (user->owner != &graph_ || !isPointwise(*user) || user->outputs[0] == nullptr) return nullptr;
     if (regionOf_[index_.at(user)] != kUnassigned) return nullptr;
     return user->outputs[0]->type.shape == value->type.shape ? user : nullptr;
@@ -115,7 +97,7 @@ class Former {
     for (std::size_t take = chain.size(); take > 0; --take) {
       Region trial = region;
       trial.nodes.insert(trial.nodes.end(), chain.begin(), chain.begin() + static_cast<long>(take));
-      completeRegion(graph_, trial);
+      completeRegion(graph_, users_, trial);
       if (!options_.knobs.on(kFuseEpilogue, trial.scope)) continue;
       if (!tactic::enumerate({trial, options_.target, options_.knobs, graph_.sizes()}).usable.empty()) {
         region = std::move(trial);
@@ -180,7 +162,7 @@ class Former {
       if (!isPointwise(*regions_[r].nodes[0])) continue;
       Region trial = regions_[r];
       trial.nodes.push_back(node);
-      completeRegion(graph_, trial);
+      completeRegion(graph_, users_, trial);
       if (!options_.knobs.on(kFusePointwise, trial.scope)) continue;
       if (trial.nodes.size() > static_cast<std::size_t>(options_.knobs.number(kPointwiseNodes, trial.scope))) continue;
       if (trial.inputs.size() > kMaxRegionInputs || wouldCycle(node, r)) continue;
@@ -196,7 +178,7 @@ class Former {
   Result<std::vector<Region>> order() {
     std::vector<std::set<std::size_t>> after(regions_.size());
     std::vector<std::size_t> waiting(regions_.size(), 0);
-    for (const auto& [value, users] : users_) {
+    for (const auto& [value, users] : users_.all()) {
       if (value->producer == nullptr || value->producer->owner != &graph_) continue;
       const std::size_t from = regionOf_[index_[value->producer]];
       for (ir::Node* user : users) {
@@ -223,9 +205,8 @@ class Former {
   ir::Graph& graph_;
   const RegionOptions& options_;
   std::vector<ir::Node*> nodes_;
-  std::map<const ir::Node*, std::size_t> index_;
-  std::map<const ir::Value*, std::vector<ir::Node*>> users_;
-  std::set<const ir::Value*> isOutput_;
+  UserIndex users_;
+  std::unordered_map<const ir::Node*, std::size_t> index_;
   std::vector<std::size_t> regionOf_;
   std::vector<Region> regions_;
 };
@@ -243,7 +224,35 @@ void collectCaptures(const ir::Graph& nested, const ir::Graph& owner, std::vecto
 
 }  // namespace
 
-void completeRegion(ir::Graph& graph, Region& region) {
+UserIndex::UserIndex(ir::Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (const ir::Value* in : node->inputs) note(in, node.get());
+    for (const auto& block : node->blocks) noteNested(*block, node.get());
+  }
+  outputs_.insert(graph.outputs().begin(), graph.outputs().end());
+}
+
+const std::vector<ir::Node*>& UserIndex::usersOf(const ir::Value* value) const {
+  static const std::vector<ir::Node*> kNobody;
+  const auto it = users_.find(value);
+  return it == users_.end() ? kNobody : it->second;
+}
+
+void UserIndex::note(const ir::Value* value, ir::Node* user) {
+  if (value == nullptr) return;
+  auto& users = users_[value];
+  if (users.empty() || users.back() != user) users.push_back(user);
+}
+
+void UserIndex::noteNested(const ir::Graph& nested, ir::Node* user) {
+  for (const ir::Value* out : nested.outputs()) note(out, user);
+  for (const auto& node : nested.nodes()) {
+    for (const ir::Value* in : node->inputs) note(in, user);
+    for (const auto& block : node->blocks) noteNested(*block, user);
+  }
+}
+
+void completeRegion(ir::Graph& graph, const UserIndex& users, Region& region) {
   region.inputs.clear();
   region.outputs.clear();
   region.scope.clear();
@@ -260,8 +269,8 @@ void completeRegion(ir::Graph& graph, Region& region) {
   for (ir::Node* node : region.nodes) {
     for (ir::Value* out : node->outputs) {
       if (out == nullptr) continue;
-      bool outside = graph.isGraphOutput(out);
-      for (const ir::Node* user : graph.usersOf(out)) outside = outside || !inside(user);
+      bool outside = users.isOutput(out);
+      for (const ir::Node* user : users.usersOf(out)) outside = outside || !inside(user);
       if (outside) region.outputs.push_back(out);
     }
   }

@@ -7,6 +7,8 @@
 // Only operator kinds, expressions and tactics decide; no operator is named here. Tested by src/plan/regions_test.cpp.
 #pragma once
 
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tactic/tactic.h"
@@ -20,7 +22,22 @@ struct RegionOptions {
 
 Result<std::vector<tactic::Region>> formRegions(ir::Graph& graph, const RegionOptions& options);
 
+/// Who uses each value of one graph (nodes with nested graphs count as users of what these capture).
+class UserIndex {
+ public:
+  explicit UserIndex(ir::Graph& graph);
+  const std::vector<ir::Node*>& usersOf(const ir::Value* value) const;
+  bool isOutput(const ir::Value* value) const { return outputs_.contains(value); }
+  const std::unordered_map<const ir::Value*, std::vector<ir::Node*>>& all() const { return users_; }
+
+ private:
+  void note(const ir::Value* value, ir::Node* user);
+  void noteNested(const ir::Graph& nested, ir::Node* user);
+  std::unordered_map<const ir::Value*, std::vector<ir::Node*>> users_;
+  std::unordered_set<const ir::Value*> outputs_;
+};
+
 /// Inputs, outputs and scope of a region from its nodes.
-void completeRegion(ir::Graph& graph, tactic::Region& region);
+void completeRegion(ir::Graph& graph, const UserIndex& users, tactic::Region& region);
 
 }  // namespace rota::plan
