@@ -30,13 +30,14 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::kUndefined;
   std::vector<std::int64_t> dims;
-  std::vector<std::string> dimNames;       ///< Symbol or expression for each dim, "" for numbers.
+  std::vector<std::string> dimNames;  ///< Symbol or expression for each dim, "" for numbers.
   std::vector<std::int64_t> minDims, optDims, maxDims;  ///< From the first profile; empty without one.
 };
 
 struct LoadOptions {
-  bool verifyWeights = false;   ///< Hash every weight chunk (`--verify full`); header, plan and code are always verified.
-  bool nativeCode = true;       ///< False: only the generic target.
+  bool verifyWeights =
+      false;  ///< Hash every weight chunk (`--verify full`); header, plan and code are always verified.
+  bool nativeCode = true;  ///< False: only the generic target.
 };
 
 class Engine {
@@ -55,7 +56,7 @@ class Engine {
 
 /// Time and identity of one executed step, for profiles.
 struct StepTime {
-  std::string sources;   ///< "conv1 (Conv), relu1 (Relu)".
+  std::string sources;  ///< "conv1 (Conv), relu1 (Relu)".
   std::string tactic;
   double us = 0;
 };
@@ -66,6 +67,8 @@ class Context {
 
   /// Binds an input to caller memory, which must stay valid until run returns. Dims are checked at prepare or run.
   virtual Status setInput(std::string_view name, const TensorView& value) = 0;
+  /// Binds a sequence input, or an optional one (no element = none); the elements are copied.
+  virtual Status setInputSequence(std::string_view name, std::span<const TensorView> elements) = 0;
   /// Optional: the output is written to caller memory of `capacityBytes`; otherwise the context owns it until its next run.
   virtual Status setOutputBuffer(std::string_view name, void* data, std::size_t capacityBytes) = 0;
   /// Makes everything ready for the dims of the bound inputs: plans memory, creates primitives. May allocate.
@@ -78,6 +81,8 @@ class Context {
   virtual Result<std::vector<TensorView>> outputSequence(std::string_view name) const = 0;
   /// Bytes of the arena and growing buffers.
   virtual std::size_t activationBytes() const = 0;
+  /// Runs so far whose shapes nobody had prepared, and that therefore prepared them first.
+  virtual std::uint64_t implicitPrepares() const = 0;
   /// The next runs record the time of each step.
   virtual void setProfiling(bool on) = 0;
   virtual std::vector<StepTime> profile() const = 0;
