@@ -48,7 +48,7 @@ class [[nodiscard]] Status {
   Status&& found(std::string text) &&;
   Status&& fix(std::string text) &&;
 
-  /// `R1042 node 'conv1': message; expected …; found …; do this: …` on one line.
+  /// `R1042 at 'conv1': message; expected …; found …; do this: …` on one line.
   std::string toString() const;
 
  private:

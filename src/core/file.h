@@ -45,6 +45,7 @@ class FileWriter {
   FileWriter& operator=(const FileWriter&) = delete;
 
   Status write(const void* data, std::size_t size);
+  /// Replaces bytes that were written before (offset + size <= position()): a header whose content is known only at the end.
   Status writeAt(std::size_t offset, const void* data, std::size_t size);
   std::size_t position() const { return position_; }
   Status commit();
@@ -57,8 +58,11 @@ class FileWriter {
   std::string temporary_;
 };
 
-/// Convenience over FileWriter and MappedFile.
+/// Whole texts. Reading also takes pipes and the files of /proc, which have no size.
 Status writeFile(const std::string& path, std::string_view content);
 Result<std::string> readTextFile(const std::string& path, std::size_t limitBytes = std::size_t{64} << 20);
+
+/// The error of a write to `path` that failed with `systemError` (an errno).
+Status writeFileError(const std::string& path, int systemError);
 
 }  // namespace rota

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files over the plain system calls: every call is repeated after EINTR, every failure keeps the reason of the system,
+// and "no room" is told apart from "not allowed". A file mapped here must not be cut short by others while it is in use.
+// Tested by src/core/file_test.cpp.
+#include "core/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/check.h"
+
+namespace rota {
+namespace {
+
+/// Repeats a system call that a signal interrupted.
+template <typename Call>
+auto retried(const Call& call) {
+  decltype(call()) result;
+  do {
+    result = call();
+  } while (result == -1 && errno == EINTR);
+  return result;
+}
+
+/// Closes its descriptor when it goes out of scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+std::string reason(int error) {
+  char text[128];
+  return strerror_r(error, text, sizeof(text));
+}
+
+Status readError(const std::string& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    return Status(ErrorCode::kFileNotFound, "there is no such file").at(path).fix("check the path");
+  }
+  if (error == ENOMEM) return Status(ErrorCode::kOutOfMemory, "no memory to map the file").at(path);
+  return Status(ErrorCode::kFileRead, "the file cannot be read").at(path).found(reason(error));
+}
+
+Status notRegular(ErrorCode code, const std::string& path, mode_t mode) {
+  const char* kind = S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+  return Status(code, "this is not a regular file").at(path).expected("the path of a file").found(kind);
+}
+
+/// The file that a chain of symbolic links ends at, so that writing replaces it and not the link.
+std::string linkTarget(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
+  char* resolved = realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;  // a dangling link is replaced
+  std::string target(resolved);
+  std::free(resolved);
+  return target;
+}
+
+/// The folder of `path`, with the slash at its end; empty for the working folder.
+std::string folderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+/// Makes a rename in `folder` durable. Some file systems cannot do it; the data itself is already safe then.
+void syncFolder(const std::string& folder) {
+  const Descriptor fd(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() >= 0) static_cast<void>(retried([&] { return fsync(fd.get()); }));
+}
+
+constexpr std::byte kNoBytes[1] = {};
+
+}  // namespace
+
+Status writeFileError(const std::string& path, int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return Status(ErrorCode::kDiskFull, "there is no room for the file").at(path).found(reason(error)).fix("free some space or write to another disk");
+    case ENOENT:
+    case ENOTDIR:
+      return Status(ErrorCode::kFileWrite, "the folder of the file does not exist").at(path).found(reason(error)).fix("create the folder first");
+    case EROFS:
+      return Status(ErrorCode::kFileWrite, "the file lies on a read-only file system").at(path).found(reason(error)).fix("write to another folder");
+    case EACCES:
+    case EPERM:
+      return Status(ErrorCode::kFileWrite, "writing this file is not permitted").at(path).found(reason(error)).fix("change the permissions or write to another folder");
+    default:
+      return Status(ErrorCode::kFileWrite, "the file cannot be written").at(path).found(reason(error));
+  }
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
+  // O_NONBLOCK: opening a pipe without a writer must not hang before it can be refused.
+  const Descriptor fd(retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (fd.get() < 0) return readError(path, errno);
+  struct stat status {};
+  if (fstat(fd.get(), &status) != 0) return readError(path, errno);
+  if (!S_ISREG(status.st_mode)) return notRegular(ErrorCode::kFileRead, path, status.st_mode);
+  std::shared_ptr<MappedFile> file(new MappedFile);
+  file->path_ = path;
+  file->data_ = kNoBytes;
+  if (status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (data == MAP_FAILED) return readError(path, errno);
+    file->data_ = static_cast<const std::byte*>(data);
+    file->size_ = size;
+  }
+  return std::shared_ptr<const MappedFile>(std::move(file));
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  if (path.empty() || path.back() == '/') {
+    return Status(ErrorCode::kFileWrite, "this is not the name of a file").at(path).expected("the path of a file");
+  }
+  std::unique_ptr<FileWriter> writer(new FileWriter);
+  writer->path_ = linkTarget(path);
+  mode_t mode = 0666;  // less the umask
+  struct stat status {};
+  const bool exists = stat(writer->path_.c_str(), &status) == 0;
+  if (exists) {
+    if (!S_ISREG(status.st_mode)) return notRegular(ErrorCode::kFileWrite, path, status.st_mode);
+    // A rename would replace a write-protected file without asking.
+    if (access(writer->path_.c_str(), W_OK) != 0) return writeFileError(path, errno);
+    mode = status.st_mode & 0777;
+  }
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = folderOf(writer->path_) + ".rota-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    writer->fd_ = retried([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
+    if (writer->fd_ >= 0) {
+      writer->temporary_ = std::move(name);
+      if (exists) static_cast<void>(fchmod(writer->fd_, mode));  // the umask must not narrow the old mode
+      return writer;
+    }
+    if (errno != EEXIST) break;  // else left behind by a killed process of the same number
+  }
+  return writeFileError(path, errno);
+}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status FileWriter::write(const void* data, std::size_t size) {
+  const std::size_t begin = position_;
+  position_ += size;
+  return writeAt(begin, data, size);
+}
+
+Status FileWriter::writeAt(std::size_t offset, const void* data, std::size_t size) {
+  CHECK(fd_ >= 0);
+  CHECK(offset <= position_ && size <= position_ - offset);
+  const auto* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = retried([&] { return pwrite(fd_, bytes, size, static_cast<off_t>(offset)); });
+    if (written < 0) return writeFileError(path_, errno);
+    if (written == 0) return writeFileError(path_, ENOSPC);
+    const auto step = static_cast<std::size_t>(written);
+    bytes += step;
+    offset += step;
+    size -= step;
+  }
+  return Status::ok();
+}
+
+Status FileWriter::commit() {
+  CHECK(fd_ >= 0);
+  if (retried([&] { return fsync(fd_); }) != 0 && errno != EINVAL) return writeFileError(path_, errno);
+  // After an interrupted close the descriptor is gone on Linux, so it is not repeated.
+  if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR) return writeFileError(path_, errno);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return writeFileError(path_, errno);
+  temporary_.clear();
+  syncFolder(folderOf(path_));
+  return Status::ok();
+}
+
+Status writeFile(const std::string& path, std::string_view content) {
+  auto writer = FileWriter::create(path);
+  if (!writer) return writer.status();
+  ROTA_RETURN_IF_ERROR((*writer)->write(content.data(), content.size()));
+  return (*writer)->commit();
+}
+
+Result<std::string> readTextFile(const std::string& path, std::size_t limitBytes) {
+  const Descriptor fd(retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (fd.get() < 0) return readError(path, errno);
+  std::string text;
+  char chunk[16384];
+  for (;;) {
+    const ssize_t got = retried([&] { return read(fd.get(), chunk, sizeof(chunk)); });
+    if (got < 0) return readError(path, errno);
+    if (got == 0) return text;
+    text.append(chunk, static_cast<std::size_t>(got));
+    if (text.size() > limitBytes) {
+      return Status(ErrorCode::kFileRead, "the file is too long for a text of this kind")
+          .at(path)
+          .expected("at most " + std::to_string(limitBytes) + " bytes");
+    }
+  }
+}
+
+}  // namespace rota
