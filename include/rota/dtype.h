@@ -48,12 +48,13 @@ enum class ComputeType : std::uint8_t { kNone, kInt64, kUInt64, kDouble, kComple
 
 struct DTypeInfo {
   DType dtype;
-  const char* name;       ///< "float32"; the names of the text form, the command line and numpy where numpy has the type.
-  int bits;               ///< Bits of one element; below 8 the elements are packed, first element in the low bits.
+  const char*
+      name;  ///< "float32"; the names of the text form, the command line and numpy where numpy has the type.
+  int bits;  ///< Bits of one element; below 8 the elements are packed, first element in the low bits.
   DTypeClass dtypeClass;
   ComputeType compute;
-  int onnx;               ///< TensorProto.DataType number.
-  const char* numpy;      ///< Array-interface code ("<f4"); nullptr where numpy has no such type.
+  int onnx;           ///< TensorProto.DataType number.
+  const char* numpy;  ///< Array-interface code ("<f4"); nullptr where numpy has no such type.
 };
 
 /// The row of `dtype`.
@@ -65,7 +66,9 @@ DType dtypeFromOnnx(int number);
 DType dtypeFromName(std::string_view name);
 
 /// Bytes that `count` packed elements take.
-constexpr std::size_t packedBytes(std::size_t count, int bits) { return (count * static_cast<std::size_t>(bits) + 7) / 8; }
+constexpr std::size_t packedBytes(std::size_t count, int bits) {
+  return (count * static_cast<std::size_t>(bits) + 7) / 8;
+}
 
 inline bool isFloat(DType d) { return info(d).dtypeClass == DTypeClass::kFloat; }
 inline bool isInteger(DType d) {

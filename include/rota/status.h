@@ -56,11 +56,10 @@ class [[nodiscard]] Status {
 };
 
 /// A value, or the error that kept it from being made. Must be used.
-template <typename T>
-class [[nodiscard]] Result {
+template <typename T> class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::move(status)) {}    // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(Status status) : state_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool isOk() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return isOk(); }

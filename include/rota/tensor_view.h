@@ -28,10 +28,7 @@ struct TensorView {
   std::int64_t count() const { return elementCount(dims); }
   std::size_t bytes() const { return packedBytes(static_cast<std::size_t>(count()), info(dtype).bits); }
   std::size_t rank() const { return dims.size(); }
-  template <typename T>
-  const T* as() const {
-    return static_cast<const T*>(data);
-  }
+  template <typename T> const T* as() const { return static_cast<const T*>(data); }
 };
 
 /// A writable tensor.
@@ -44,10 +41,7 @@ struct MutableTensorView {
   std::int64_t count() const { return elementCount(dims); }
   std::size_t bytes() const { return packedBytes(static_cast<std::size_t>(count()), info(dtype).bits); }
   std::size_t rank() const { return dims.size(); }
-  template <typename T>
-  T* as() const {
-    return static_cast<T*>(data);
-  }
+  template <typename T> T* as() const { return static_cast<T*>(data); }
   operator TensorView() const { return {dtype, dims, data}; }  // NOLINT(google-explicit-constructor)
 };
 

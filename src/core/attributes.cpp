@@ -9,14 +9,12 @@ namespace rota {
 namespace {
 
 /// Position of `name`, or where it would be inserted; works on const and non-const vectors.
-template <typename Entries>
-auto positionOf(Entries& entries, std::string_view name) {
+template <typename Entries> auto positionOf(Entries& entries, std::string_view name) {
   return std::lower_bound(entries.begin(), entries.end(), name,
                           [](const Attributes::Entry& entry, std::string_view n) { return entry.name < n; });
 }
 
-template <typename T>
-const T* typed(const Attribute* attribute) {
+template <typename T> const T* typed(const Attribute* attribute) {
   return attribute != nullptr ? std::get_if<T>(attribute) : nullptr;
 }
 

@@ -14,8 +14,8 @@
 
 namespace rota {
 
-using Attribute = std::variant<std::int64_t, float, std::string, Tensor, std::vector<std::int64_t>, std::vector<float>,
-                               std::vector<std::string>, std::vector<Tensor>>;
+using Attribute = std::variant<std::int64_t, float, std::string, Tensor, std::vector<std::int64_t>,
+                               std::vector<float>, std::vector<std::string>, std::vector<Tensor>>;
 
 class Attributes {
  public:

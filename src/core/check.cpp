@@ -10,7 +10,8 @@
 namespace rota {
 
 void checkFailed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "rota: internal error R1901: %s:%d: the condition '%s' does not hold; please report this\n",
+  std::fprintf(stderr,
+               "rota: internal error R1901: %s:%d: the condition '%s' does not hold; please report this\n",
                file, line, condition);
   std::fflush(stderr);
   std::abort();

@@ -12,8 +12,7 @@ namespace rota {
 #define CHECK(condition) \
   (static_cast<bool>(condition) ? static_cast<void>(0) : ::rota::checkFailed(#condition, __FILE__, __LINE__))
 
-#define ROTA_RETURN_IF_ERROR(expression)                    \
-  do {                                                      \
-    if (auto rotaStatus_ = (expression); !rotaStatus_.isOk()) \
-      return rotaStatus_;                                   \
+#define ROTA_RETURN_IF_ERROR(expression)                                          \
+  do {                                                                            \
+    if (auto rotaStatus_ = (expression); !rotaStatus_.isOk()) return rotaStatus_; \
   } while (false)

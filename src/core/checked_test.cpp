@@ -19,7 +19,8 @@ TEST(Checked, SumsAndProducts) {
 }
 
 TEST(Checked, CountRefusesNegativeAndOverflow) {
-  const std::vector<std::int64_t> scalar{}, plain{2, 3, 4}, negative{2, -1}, huge{kMax, 2}, hidden{0, kMax, 2}, empty{4, 0, 5};
+  const std::vector<std::int64_t> scalar{}, plain{2, 3, 4}, negative{2, -1}, huge{kMax, 2},
+      hidden{0, kMax, 2}, empty{4, 0, 5};
   EXPECT_EQ(checkedCount(scalar), 1);
   EXPECT_EQ(checkedCount(plain), 24);
   EXPECT_EQ(checkedCount(negative), std::nullopt);

@@ -5,14 +5,13 @@
 // Tested by src/core/cpu_info_test.cpp.
 #include "core/cpu_info.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
 #include <set>
+#include <unistd.h>
 
 #include "core/file.h"
 
@@ -23,7 +22,8 @@
 namespace rota {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLevelNames = {"generic", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+constexpr std::array<std::string_view, 5> kLevelNames = {"generic", "x86-64", "x86-64-v2", "x86-64-v3",
+                                                         "x86-64-v4"};
 
 #if defined(__x86_64__)
 
@@ -59,7 +59,8 @@ CpuFeatures detectFeatures() {
   f.fma = ymm && bit(one.ecx, 12);
   f.f16c = ymm && bit(one.ecx, 29);
   f.avx2 = f.avx && bit(seven.ebx, 5);
-  f.avx512 = zmm && bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 28) && bit(seven.ebx, 30) && bit(seven.ebx, 31);
+  f.avx512 = zmm && bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 28) && bit(seven.ebx, 30) &&
+             bit(seven.ebx, 31);
   f.avx512Vnni = f.avx512 && bit(seven.ecx, 11);
   f.avx512Fp16 = f.avx512 && bit(seven.edx, 23);
   f.avx512Bf16 = f.avx512 && bit(sevenOne.eax, 5);
@@ -72,8 +73,8 @@ CpuFeatures detectFeatures() {
 
 IsaLevel detectLevel(const CpuFeatures& f) {
   const CpuidRegisters one = cpuid(1), seven = cpuid(7), extended = cpuid(0x80000001);
-  const bool v2 = f.sse42 && bit(one.ecx, 0) && bit(one.ecx, 9) && bit(one.ecx, 13) && bit(one.ecx, 19) && bit(one.ecx, 23) &&
-                  bit(extended.ecx, 0);  // SSE3, SSSE3, CMPXCHG16B, SSE4.1, POPCNT, LAHF
+  const bool v2 = f.sse42 && bit(one.ecx, 0) && bit(one.ecx, 9) && bit(one.ecx, 13) && bit(one.ecx, 19) &&
+                  bit(one.ecx, 23) && bit(extended.ecx, 0);  // SSE3, SSSE3, CMPXCHG16B, SSE4.1, POPCNT, LAHF
   if (!v2) return IsaLevel::kX86V1;
   const bool v3 = f.avx2 && f.fma && f.f16c && bit(seven.ebx, 3) && bit(seven.ebx, 8) && bit(one.ecx, 22) &&
                   bit(extended.ecx, 5);  // BMI1, BMI2, MOVBE, LZCNT
@@ -152,9 +153,11 @@ void detectCores(CpuInfo& cpu) {
   const long configured = std::max(1L, sysconf(_SC_NPROCESSORS_CONF));
   std::set<std::string> cores;  // each core once, by the list of its hardware threads
   for (long i = 0; i < configured; ++i) {
-    if (auto siblings = sysfsLine("cpu" + std::to_string(i) + "/topology/thread_siblings_list")) cores.insert(std::move(*siblings));
+    if (auto siblings = sysfsLine("cpu" + std::to_string(i) + "/topology/thread_siblings_list"))
+      cores.insert(std::move(*siblings));
   }
-  cpu.physicalCores = cores.empty() ? cpu.logicalCores : std::min(static_cast<int>(cores.size()), cpu.logicalCores);
+  cpu.physicalCores =
+      cores.empty() ? cpu.logicalCores : std::min(static_cast<int>(cores.size()), cpu.logicalCores);
 }
 
 CpuInfo detect() {

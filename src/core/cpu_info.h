@@ -20,12 +20,12 @@ struct CpuFeatures {
   bool avx2 = false;
   bool fma = false;
   bool f16c = false;
-  bool avx512 = false;      ///< F, BW, CD, DQ and VL together, which is what level v4 asks for.
-  bool avxVnni = false;     ///< Int8 dot products on 256-bit registers.
+  bool avx512 = false;   ///< F, BW, CD, DQ and VL together, which is what level v4 asks for.
+  bool avxVnni = false;  ///< Int8 dot products on 256-bit registers.
   bool avx512Vnni = false;
   bool avx512Bf16 = false;
   bool avx512Fp16 = false;
-  bool amxTile = false;     ///< The processor has AMX; using it also takes a permission of the kernel.
+  bool amxTile = false;  ///< The processor has AMX; using it also takes a permission of the kernel.
   bool amxInt8 = false;
   bool amxBf16 = false;
 };
@@ -33,13 +33,14 @@ struct CpuFeatures {
 struct CpuInfo {
   IsaLevel level = IsaLevel::kNone;
   CpuFeatures features;
-  std::string vendor;            ///< "GenuineIntel", "AuthenticAMD"; empty when unknown.
-  std::string model;             ///< As the processor names itself; empty when unknown.
-  int logicalCores = 1;          ///< Online hardware threads of the machine, not of this process (see ThreadPool::defaultThreads).
+  std::string vendor;  ///< "GenuineIntel", "AuthenticAMD"; empty when unknown.
+  std::string model;   ///< As the processor names itself; empty when unknown.
+  int logicalCores =
+      1;  ///< Online hardware threads of the machine, not of this process (see ThreadPool::defaultThreads).
   int physicalCores = 1;
-  std::size_t l1dBytes = 0;      ///< Per core; 0 when unknown, also below.
+  std::size_t l1dBytes = 0;  ///< Per core; 0 when unknown, also below.
   std::size_t l2Bytes = 0;
-  std::size_t l3Bytes = 0;       ///< Of one cache, shared by several cores.
+  std::size_t l3Bytes = 0;  ///< Of one cache, shared by several cores.
   std::size_t cacheLineBytes = 64;
 };
 

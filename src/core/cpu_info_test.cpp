@@ -37,13 +37,16 @@ std::string kernelFlags() {
 TEST(CpuInfo, AgreesWithTheKernel) {
   const std::string flags = kernelFlags();
   if (flags.empty()) GTEST_SKIP() << "no /proc/cpuinfo";
-  const auto has = [&flags](const char* flag) { return flags.find(std::string(" ") + flag + " ") != std::string::npos; };
+  const auto has = [&flags](const char* flag) {
+    return flags.find(std::string(" ") + flag + " ") != std::string::npos;
+  };
   const CpuFeatures& f = cpuFeatures();
   EXPECT_EQ(f.sse42, has("sse4_2"));
   EXPECT_EQ(f.avx2, has("avx2"));
   EXPECT_EQ(f.fma, has("fma"));
   EXPECT_EQ(f.f16c, has("f16c"));
-  EXPECT_EQ(f.avx512, has("avx512f") && has("avx512bw") && has("avx512cd") && has("avx512dq") && has("avx512vl"));
+  EXPECT_EQ(f.avx512,
+            has("avx512f") && has("avx512bw") && has("avx512cd") && has("avx512dq") && has("avx512vl"));
   EXPECT_EQ(f.avx512Vnni, has("avx512_vnni"));
   EXPECT_EQ(f.avxVnni, has("avx_vnni"));
   EXPECT_GE(cpuInfo().level, IsaLevel::kX86V1);

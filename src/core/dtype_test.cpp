@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rota/dtype.h>
-
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <rota/dtype.h>
 
 namespace rota {
 namespace {

@@ -35,15 +35,15 @@ double roundedToOdd(std::uint64_t magnitude) {
 }
 
 double roundedToOdd(std::int64_t value) {
-  const double magnitude = roundedToOdd(value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value));
+  const double magnitude =
+      roundedToOdd(value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value));
   return value < 0 ? -magnitude : magnitude;
 }
 
 double roundedToOdd(double value) { return value; }
 
 /// A stored integer (or bool, or double) as `Out`.
-template <typename Out, typename In>
-Out widen(In value) {
+template <typename Out, typename In> Out widen(In value) {
   if constexpr (std::is_floating_point_v<In> && std::is_same_v<Out, std::int64_t>) {
     return doubleToInt64(static_cast<double>(value));
   } else if constexpr (std::is_floating_point_v<In> && std::is_same_v<Out, std::uint64_t>) {
@@ -54,15 +54,15 @@ Out widen(In value) {
 }
 
 /// A compute value as a stored integer of type `Out`.
-template <typename Out, typename In>
-Out narrow(In value) {
+template <typename Out, typename In> Out narrow(In value) {
   if constexpr (!std::is_floating_point_v<In>) {
     return static_cast<Out>(value);
   } else if constexpr (std::is_same_v<Out, std::uint64_t>) {
     return doubleToUInt64(value);
   } else if constexpr (std::is_same_v<Out, std::int32_t>) {
     const std::int64_t wide = doubleToInt64(value);
-    constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min(), kHigh = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min(),
+                           kHigh = std::numeric_limits<std::int32_t>::max();
     return static_cast<std::int32_t>(wide < kLow ? kLow : wide > kHigh ? kHigh : wide);
   } else {
     return static_cast<Out>(doubleToInt64(value));
@@ -71,99 +71,80 @@ Out narrow(In value) {
 
 // ---- codecs: `load<Out>` and `store` of element i of raw storage ----
 
-template <typename T>
-T readRaw(const void* data, std::int64_t i) {
+template <typename T> T readRaw(const void* data, std::int64_t i) {
   T value;
-  std::memcpy(&value, static_cast<const std::byte*>(data) + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  std::memcpy(&value, static_cast<const std::byte*>(data) + i * static_cast<std::int64_t>(sizeof(T)),
+              sizeof(T));
   return value;
 }
 
-template <typename T>
-void writeRaw(void* data, std::int64_t i, T value) {
+template <typename T> void writeRaw(void* data, std::int64_t i, T value) {
   std::memcpy(static_cast<std::byte*>(data) + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-template <typename T>
-struct IntegerCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <typename T> struct IntegerCodec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(readRaw<T>(data, i));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, i, narrow<T>(value));
   }
 };
 
 struct BoolCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return static_cast<Out>(readRaw<std::uint8_t>(data, i) != 0 ? 1 : 0);
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw<std::uint8_t>(data, i, value != In{0} ? 1 : 0);
   }
 };
 
 /// float32 and float64. Integers convert in one step, which the processor rounds correctly.
-template <typename T>
-struct FloatCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <typename T> struct FloatCodec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(readRaw<T>(data, i));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, i, static_cast<T>(value));
   }
 };
 
-template <FloatFormat F>
-struct Float16BitCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <FloatFormat F> struct Float16BitCodec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(decodeFloat<F>(readRaw<std::uint16_t>(data, i)));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, i, static_cast<std::uint16_t>(encodeFloat<F>(roundedToOdd(value), false)));
   }
 };
 
-template <FloatFormat F>
-constexpr std::array<double, 256> decodeAll() {
+template <FloatFormat F> constexpr std::array<double, 256> decodeAll() {
   std::array<double, 256> values{};
   for (std::uint32_t code = 0; code < 256; ++code) values[code] = decodeFloat<F>(code);
   return values;
 }
 
-template <FloatFormat F>
-struct Float8Codec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <FloatFormat F> struct Float8Codec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     static constexpr std::array<double, 256> kValues = decodeAll<F>();
     return widen<Out>(kValues[readRaw<std::uint8_t>(data, i)]);
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, i, static_cast<std::uint8_t>(encodeFloat<F>(roundedToOdd(value), true)));
   }
 };
 
 struct Float8E8M0Codec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(float8E8M0ToDouble(readRaw<std::uint8_t>(data, i)));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, i, float8E8M0FromDouble(roundedToOdd(value)));
   }
 };
 
-template <int kBits>
-struct PackedBits {
+template <int kBits> struct PackedBits {
   static constexpr int kPerByte = 8 / kBits;
   static constexpr unsigned kMask = (1U << kBits) - 1U;
   static unsigned read(const void* data, std::int64_t i) {
@@ -173,52 +154,44 @@ struct PackedBits {
   static void write(void* data, std::int64_t i, unsigned code) {
     const int shift = kBits * static_cast<int>(i % kPerByte);
     const auto byte = static_cast<unsigned>(readRaw<std::uint8_t>(data, i / kPerByte));
-    writeRaw(data, i / kPerByte, static_cast<std::uint8_t>((byte & ~(kMask << shift)) | ((code & kMask) << shift)));
+    writeRaw(data, i / kPerByte,
+             static_cast<std::uint8_t>((byte & ~(kMask << shift)) | ((code & kMask) << shift)));
   }
 };
 
-template <int kBits, bool kSigned>
-struct PackedIntegerCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <int kBits, bool kSigned> struct PackedIntegerCodec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     const auto value = static_cast<int>(PackedBits<kBits>::read(data, i));
     constexpr int kSign = 1 << (kBits - 1);
     return static_cast<Out>(kSigned ? (value ^ kSign) - kSign : value);
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     PackedBits<kBits>::write(data, i, static_cast<unsigned>(narrow<std::uint8_t>(value)));
   }
 };
 
 struct Float4Codec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(decodeFloat<kFloat4E2M1Format>(PackedBits<4>::read(data, i)));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     PackedBits<4>::write(data, i, encodeFloat<kFloat4E2M1Format>(roundedToOdd(value), true));
   }
 };
 
 /// The real part of a complex type; storing a real value clears the imaginary part.
-template <typename T>
-struct ComplexCodec {
-  template <typename Out>
-  static Out load(const void* data, std::int64_t i) {
+template <typename T> struct ComplexCodec {
+  template <typename Out> static Out load(const void* data, std::int64_t i) {
     return widen<Out>(readRaw<T>(data, 2 * i));
   }
-  template <typename In>
-  static void store(void* data, std::int64_t i, In value) {
+  template <typename In> static void store(void* data, std::int64_t i, In value) {
     writeRaw(data, 2 * i, static_cast<T>(value));
     writeRaw(data, 2 * i + 1, T{0});
   }
 };
 
 /// Calls `action` with the codec of `dtype`.
-template <typename Action>
-void withCodec(DType dtype, const Action& action) {
+template <typename Action> void withCodec(DType dtype, const Action& action) {
   switch (dtype) {
     case DType::kFloat32: return action(FloatCodec<float>{});
     case DType::kFloat64: return action(FloatCodec<double>{});
@@ -283,7 +256,8 @@ __attribute__((target("avx"))) std::int64_t loadFloatsAvx(const float* in, std::
   return i;
 }
 
-__attribute__((target("avx,f16c"))) std::int64_t loadFloat16sF16c(const std::uint16_t* in, std::int64_t count, double* out) {
+__attribute__((target("avx,f16c"))) std::int64_t loadFloat16sF16c(const std::uint16_t* in, std::int64_t count,
+                                                                  double* out) {
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const __m256 values = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
@@ -303,7 +277,8 @@ __attribute__((target("avx"))) std::int64_t storeFloatsAvx(float* out, std::int6
 }
 
 /// Double to float16 in one rounding: to float rounded to odd (truncate, then set the last bit when something was lost), then F16C half to even.
-__attribute__((target("avx2,f16c"))) std::int64_t storeFloat16sF16c(std::uint16_t* out, std::int64_t count, const double* in) {
+__attribute__((target("avx2,f16c"))) std::int64_t storeFloat16sF16c(std::uint16_t* out, std::int64_t count,
+                                                                    const double* in) {
   const __m128i one = _mm_set1_epi32(1);
   const __m256d sign = _mm256_set1_pd(-0.0);
   const __m256i pick = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
@@ -317,14 +292,17 @@ __attribute__((target("avx2,f16c"))) std::int64_t storeFloat16sF16c(std::uint16_
     const __m256d rounded = _mm256_andnot_pd(sign, back), exact = _mm256_andnot_pd(sign, value);
     const __m256d larger = _mm256_cmp_pd(rounded, exact, _CMP_GT_OQ);
     const __m256d smaller = _mm256_cmp_pd(rounded, exact, _CMP_LT_OQ);
-    const __m128i tooLarge = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(larger), pick));
-    const __m128i tooSmall = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(smaller), pick));
+    const __m128i tooLarge =
+        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(larger), pick));
+    const __m128i tooSmall =
+        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(smaller), pick));
     const __m128i bits = _mm_castps_si128(nearest);
     const __m128i even = _mm_cmpeq_epi32(_mm_and_si128(bits, one), _mm_setzero_si128());
     const __m128i down = _mm_and_si128(_mm_and_si128(tooLarge, even), one);
     const __m128i up = _mm_and_si128(_mm_and_si128(tooSmall, even), one);
     const __m128i odd = _mm_add_epi32(_mm_sub_epi32(bits, down), up);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i), _mm_cvtps_ph(_mm_castsi128_ps(odd), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i),
+                     _mm_cvtps_ph(_mm_castsi128_ps(odd), _MM_FROUND_TO_NEAREST_INT));
   }
   return i;
 }
@@ -333,14 +311,17 @@ __attribute__((target("avx2,f16c"))) std::int64_t storeFloat16sF16c(std::uint16_
 std::int64_t loadVector(const TensorView& view, std::int64_t begin, std::int64_t count, double* out) {
   const CpuFeatures& cpu = cpuFeatures();
   if (view.dtype == DType::kFloat32 && cpu.avx) return loadFloatsAvx(view.as<float>() + begin, count, out);
-  if (view.dtype == DType::kFloat16 && cpu.f16c) return loadFloat16sF16c(view.as<std::uint16_t>() + begin, count, out);
+  if (view.dtype == DType::kFloat16 && cpu.f16c)
+    return loadFloat16sF16c(view.as<std::uint16_t>() + begin, count, out);
   return 0;
 }
 
-std::int64_t storeVector(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const double* in) {
+std::int64_t storeVector(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                         const double* in) {
   const CpuFeatures& cpu = cpuFeatures();
   if (view.dtype == DType::kFloat32 && cpu.avx) return storeFloatsAvx(view.as<float>() + begin, count, in);
-  if (view.dtype == DType::kFloat16 && cpu.f16c && cpu.avx2) return storeFloat16sF16c(view.as<std::uint16_t>() + begin, count, in);
+  if (view.dtype == DType::kFloat16 && cpu.f16c && cpu.avx2)
+    return storeFloat16sF16c(view.as<std::uint16_t>() + begin, count, in);
   return 0;
 }
 
@@ -378,22 +359,27 @@ void loadAsUInt64(const TensorView& view, std::int64_t begin, std::int64_t count
   loadRun(view, begin, count, out);
 }
 
-void storeFromDouble(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const double* in) {
+void storeFromDouble(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                     const double* in) {
   const std::int64_t done = storeVector(view, begin, count, in);
   if (done < count) storeRun(view, begin + done, count - done, in + done);
 }
 
-void storeFromInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const std::int64_t* in) {
+void storeFromInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                    const std::int64_t* in) {
   storeRun(view, begin, count, in);
 }
 
-void storeFromUInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const std::uint64_t* in) {
+void storeFromUInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                     const std::uint64_t* in) {
   storeRun(view, begin, count, in);
 }
 
 void loadAsComplex(const TensorView& view, std::int64_t begin, std::int64_t count, double* out) {
-  if (view.dtype == DType::kComplex64) return loadRun(TensorView{DType::kFloat32, {}, view.data}, 2 * begin, 2 * count, out);
-  if (view.dtype == DType::kComplex128) return loadRun(TensorView{DType::kFloat64, {}, view.data}, 2 * begin, 2 * count, out);
+  if (view.dtype == DType::kComplex64)
+    return loadRun(TensorView{DType::kFloat32, {}, view.data}, 2 * begin, 2 * count, out);
+  if (view.dtype == DType::kComplex128)
+    return loadRun(TensorView{DType::kFloat64, {}, view.data}, 2 * begin, 2 * count, out);
   withCodec(view.dtype, [=, data = view.data](auto codec) {
     for (std::int64_t i = 0; i < count; ++i) {
       out[2 * i] = codec.template load<double>(data, begin + i);
@@ -402,9 +388,12 @@ void loadAsComplex(const TensorView& view, std::int64_t begin, std::int64_t coun
   });
 }
 
-void storeFromComplex(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const double* in) {
-  if (view.dtype == DType::kComplex64) return storeRun(MutableTensorView{DType::kFloat32, {}, view.data}, 2 * begin, 2 * count, in);
-  if (view.dtype == DType::kComplex128) return storeRun(MutableTensorView{DType::kFloat64, {}, view.data}, 2 * begin, 2 * count, in);
+void storeFromComplex(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                      const double* in) {
+  if (view.dtype == DType::kComplex64)
+    return storeRun(MutableTensorView{DType::kFloat32, {}, view.data}, 2 * begin, 2 * count, in);
+  if (view.dtype == DType::kComplex128)
+    return storeRun(MutableTensorView{DType::kFloat64, {}, view.data}, 2 * begin, 2 * count, in);
   withCodec(view.dtype, [=, data = view.data](auto codec) {
     for (std::int64_t i = 0; i < count; ++i) codec.store(data, begin + i, in[2 * i]);
   });

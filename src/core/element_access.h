@@ -26,10 +26,13 @@ void loadAsUInt64(const TensorView& view, std::int64_t begin, std::int64_t count
 void loadAsComplex(const TensorView& view, std::int64_t begin, std::int64_t count, double* out);
 
 void storeFromDouble(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const double* in);
-void storeFromInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const std::int64_t* in);
-void storeFromUInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const std::uint64_t* in);
+void storeFromInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                    const std::int64_t* in);
+void storeFromUInt64(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                     const std::uint64_t* in);
 /// `in` holds real and imaginary parts in turn.
-void storeFromComplex(const MutableTensorView& view, std::int64_t begin, std::int64_t count, const double* in);
+void storeFromComplex(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
+                      const double* in);
 
 /// `value` towards zero as int64: saturating, NaN gives 0.
 std::int64_t doubleToInt64(double value);

@@ -10,7 +10,7 @@ namespace rota {
 
 struct ErrorInfo {
   ErrorCode code;
-  int exitCode;             ///< 1 failed, 2 usage, 3 accuracy, 4 engine mismatch, 5 interrupted, 6 unsupported, 7 memory/disk, 8 time.
+  int exitCode;  ///< 1 failed, 2 usage, 3 accuracy, 4 engine mismatch, 5 interrupted, 6 unsupported, 7 memory/disk, 8 time.
   const char* title;        ///< A few words.
   const char* explanation;  ///< A paragraph: what it means, usual causes, what to do.
 };

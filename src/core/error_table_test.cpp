@@ -13,7 +13,8 @@ namespace {
 
 TEST(ErrorTable, IsSortedAndComplete) {
   const auto table = errorTable();
-  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](const ErrorInfo& a, const ErrorInfo& b) { return a.code < b.code; }));
+  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(),
+                             [](const ErrorInfo& a, const ErrorInfo& b) { return a.code < b.code; }));
   // Codes are never removed: at least those of the first version are there, first and last among them.
   EXPECT_GE(table.size(), 41u);
   EXPECT_EQ(table.front().code, ErrorCode::kUsage);

@@ -4,16 +4,15 @@
 // Tested by src/core/file_test.cpp.
 #include "core/file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/check.h"
 
@@ -21,8 +20,7 @@ namespace rota {
 namespace {
 
 /// Repeats a system call that a signal interrupted.
-template <typename Call>
-auto retried(const Call& call) {
+template <typename Call> auto retried(const Call& call) {
   decltype(call()) result;
   do {
     result = call();
@@ -60,13 +58,16 @@ Status readError(const std::string& path, int error) {
 }
 
 Status notRegular(ErrorCode code, const std::string& path, mode_t mode) {
-  const char* kind = S_ISDIR(mode) ? "a folder" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+  const char* kind = S_ISDIR(mode)    ? "a folder"
+                     : S_ISFIFO(mode) ? "a pipe"
+                     : S_ISSOCK(mode) ? "a socket"
+                                      : "a device";
   return Status(code, "this is not a regular file").at(path).expected("the path of a file").found(kind);
 }
 
 /// The file that a chain of symbolic links ends at, so that writing replaces it and not the link.
 std::string linkTarget(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
   char* resolved = realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return path;  // a dangling link is replaced
@@ -95,17 +96,28 @@ Status writeFileError(const std::string& path, int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return Status(ErrorCode::kDiskFull, "there is no room for the file").at(path).found(reason(error)).fix("free some space or write to another disk");
+      return Status(ErrorCode::kDiskFull, "there is no room for the file")
+          .at(path)
+          .found(reason(error))
+          .fix("free some space or write to another disk");
     case ENOENT:
     case ENOTDIR:
-      return Status(ErrorCode::kFileWrite, "the folder of the file does not exist").at(path).found(reason(error)).fix("create the folder first");
+      return Status(ErrorCode::kFileWrite, "the folder of the file does not exist")
+          .at(path)
+          .found(reason(error))
+          .fix("create the folder first");
     case EROFS:
-      return Status(ErrorCode::kFileWrite, "the file lies on a read-only file system").at(path).found(reason(error)).fix("write to another folder");
+      return Status(ErrorCode::kFileWrite, "the file lies on a read-only file system")
+          .at(path)
+          .found(reason(error))
+          .fix("write to another folder");
     case EACCES:
     case EPERM:
-      return Status(ErrorCode::kFileWrite, "writing this file is not permitted").at(path).found(reason(error)).fix("change the permissions or write to another folder");
-    default:
-      return Status(ErrorCode::kFileWrite, "the file cannot be written").at(path).found(reason(error));
+      return Status(ErrorCode::kFileWrite, "writing this file is not permitted")
+          .at(path)
+          .found(reason(error))
+          .fix("change the permissions or write to another folder");
+    default: return Status(ErrorCode::kFileWrite, "the file cannot be written").at(path).found(reason(error));
   }
 }
 
@@ -113,7 +125,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   // O_NONBLOCK: opening a pipe without a writer must not hang before it can be refused.
   const Descriptor fd(retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (fd.get() < 0) return readError(path, errno);
-  struct stat status {};
+  struct stat status{};
   if (fstat(fd.get(), &status) != 0) return readError(path, errno);
   if (!S_ISREG(status.st_mode)) return notRegular(ErrorCode::kFileRead, path, status.st_mode);
   std::shared_ptr<MappedFile> file(new MappedFile);
@@ -136,12 +148,14 @@ MappedFile::~MappedFile() {
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   if (path.empty() || path.back() == '/') {
-    return Status(ErrorCode::kFileWrite, "this is not the name of a file").at(path).expected("the path of a file");
+    return Status(ErrorCode::kFileWrite, "this is not the name of a file")
+        .at(path)
+        .expected("the path of a file");
   }
   std::unique_ptr<FileWriter> writer(new FileWriter);
   writer->path_ = linkTarget(path);
   mode_t mode = 0666;  // less the umask
-  struct stat status {};
+  struct stat status{};
   const bool exists = stat(writer->path_.c_str(), &status) == 0;
   if (exists) {
     if (!S_ISREG(status.st_mode)) return notRegular(ErrorCode::kFileWrite, path, status.st_mode);
@@ -150,7 +164,8 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
     mode = status.st_mode & 0777;
   }
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = folderOf(writer->path_) + ".rota-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    std::string name = folderOf(writer->path_) + ".rota-" + std::to_string(getpid()) + "-" +
+                       std::to_string(counter++) + ".tmp";
     writer->fd_ = retried([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
     if (writer->fd_ >= 0) {
       writer->temporary_ = std::move(name);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/file.h"
 
-#include <dirent.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <dirent.h>
 #include <gtest/gtest.h>
 
 namespace rota {
@@ -91,7 +90,7 @@ TEST_F(FileTest, ReplacingKeepsTheModeAndFollowsLinks) {
   ASSERT_EQ(symlink("real", path("link").c_str()), 0);
   ASSERT_TRUE(writeFile(path("link"), "2").isOk());
   EXPECT_EQ(readTextFile(path("real")).value(), "2");
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(lstat(path("link").c_str(), &status), 0);
   EXPECT_TRUE(S_ISLNK(status.st_mode));
   ASSERT_EQ(stat(path("real").c_str(), &status), 0);
@@ -155,9 +154,11 @@ TEST(File, WriteErrorsAreToldApart) {
   EXPECT_EQ(writeFileError("f", ENOSPC).code(), ErrorCode::kDiskFull);
   EXPECT_EQ(writeFileError("f", EDQUOT).code(), ErrorCode::kDiskFull);
   EXPECT_EQ(writeFileError("f", EROFS).toString(),
-            "R1503 at 'f': the file lies on a read-only file system; found Read-only file system; do this: write to another folder");
+            "R1503 at 'f': the file lies on a read-only file system; found Read-only file system; do this: "
+            "write to another folder");
   EXPECT_EQ(writeFileError("f", EACCES).code(), ErrorCode::kFileWrite);
-  EXPECT_EQ(writeFileError("f", EIO).toString(), "R1503 at 'f': the file cannot be written; found Input/output error");
+  EXPECT_EQ(writeFileError("f", EIO).toString(),
+            "R1503 at 'f': the file cannot be written; found Input/output error");
 }
 
 }  // namespace

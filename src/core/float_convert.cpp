@@ -17,7 +17,8 @@ namespace {
 
 // Each handles a multiple of 8 elements and returns how many it did.
 
-__attribute__((target("avx,f16c"))) std::size_t float16ToFloatF16c(const std::uint16_t* in, std::size_t count, float* out) {
+__attribute__((target("avx,f16c"))) std::size_t float16ToFloatF16c(const std::uint16_t* in, std::size_t count,
+                                                                   float* out) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
@@ -25,15 +26,18 @@ __attribute__((target("avx,f16c"))) std::size_t float16ToFloatF16c(const std::ui
   return i;
 }
 
-__attribute__((target("avx,f16c"))) std::size_t floatToFloat16F16c(const float* in, std::size_t count, std::uint16_t* out) {
+__attribute__((target("avx,f16c"))) std::size_t floatToFloat16F16c(const float* in, std::size_t count,
+                                                                   std::uint16_t* out) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
   }
   return i;
 }
 
-__attribute__((target("avx2"))) std::size_t bfloat16ToFloatAvx2(const std::uint16_t* in, std::size_t count, float* out) {
+__attribute__((target("avx2"))) std::size_t bfloat16ToFloatAvx2(const std::uint16_t* in, std::size_t count,
+                                                                float* out) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
@@ -42,8 +46,10 @@ __attribute__((target("avx2"))) std::size_t bfloat16ToFloatAvx2(const std::uint1
   return i;
 }
 
-__attribute__((target("avx2"))) std::size_t floatToBFloat16Avx2(const float* in, std::size_t count, std::uint16_t* out) {
-  const __m256i one = _mm256_set1_epi32(1), half = _mm256_set1_epi32(0x7fff), quiet = _mm256_set1_epi32(0x0040);
+__attribute__((target("avx2"))) std::size_t floatToBFloat16Avx2(const float* in, std::size_t count,
+                                                                std::uint16_t* out) {
+  const __m256i one = _mm256_set1_epi32(1), half = _mm256_set1_epi32(0x7fff),
+                quiet = _mm256_set1_epi32(0x0040);
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const __m256 value = _mm256_loadu_ps(in + i);
@@ -90,7 +96,8 @@ void convertFloat16ToFloat(const std::uint16_t* in, std::size_t count, float* ou
 }
 
 void convertFloatToFloat16(const float* in, std::size_t count, std::uint16_t* out) {
-  for (std::size_t i = headOfFloatToFloat16(in, count, out); i < count; ++i) out[i] = float16FromDouble(static_cast<double>(in[i]));
+  for (std::size_t i = headOfFloatToFloat16(in, count, out); i < count; ++i)
+    out[i] = float16FromDouble(static_cast<double>(in[i]));
 }
 
 void convertBFloat16ToFloat(const std::uint16_t* in, std::size_t count, float* out) {
@@ -98,7 +105,8 @@ void convertBFloat16ToFloat(const std::uint16_t* in, std::size_t count, float* o
 }
 
 void convertFloatToBFloat16(const float* in, std::size_t count, std::uint16_t* out) {
-  for (std::size_t i = headOfFloatToBFloat16(in, count, out); i < count; ++i) out[i] = bfloat16FromDouble(static_cast<double>(in[i]));
+  for (std::size_t i = headOfFloatToBFloat16(in, count, out); i < count; ++i)
+    out[i] = bfloat16FromDouble(static_cast<double>(in[i]));
 }
 
 }  // namespace rota

@@ -60,24 +60,20 @@ constexpr double powerOfTwo(int exponent) {
 }
 
 /// The code of a NaN; IEEE formats keep its sign and the upper bits of its payload and make it quiet, as hardware does.
-template <FloatFormat F>
-constexpr std::uint32_t encodeNan(std::uint32_t sign, std::uint64_t mantissa) {
+template <FloatFormat F> constexpr std::uint32_t encodeNan(std::uint32_t sign, std::uint64_t mantissa) {
   switch (F.specials) {
     case FloatSpecials::kIeee:
       return sign | F.infinity() | (1U << (F.mantissaBits - 1)) |
              static_cast<std::uint32_t>(mantissa >> (kDoubleMantissaBits - F.mantissaBits));
-    case FloatSpecials::kFn:
-      return sign | (F.signBit() - 1U);
-    case FloatSpecials::kFnuz:
-      return F.signBit();
+    case FloatSpecials::kFn: return sign | (F.signBit() - 1U);
+    case FloatSpecials::kFnuz: return F.signBit();
     case FloatSpecials::kFinite:
       return F.signBit();  // ONNX leaves it open; its test data holds a zero with the sign set.
   }
   return 0;
 }
 
-template <FloatFormat F>
-constexpr std::uint32_t encodeOverflow(std::uint32_t sign, bool saturate) {
+template <FloatFormat F> constexpr std::uint32_t encodeOverflow(std::uint32_t sign, bool saturate) {
   if (saturate || F.specials == FloatSpecials::kFinite) return sign | F.maxFinite();
   if (F.specials == FloatSpecials::kIeee) return sign | F.infinity();
   return encodeNan<F>(sign, 0);
@@ -86,14 +82,14 @@ constexpr std::uint32_t encodeOverflow(std::uint32_t sign, bool saturate) {
 }  // namespace detail
 
 /// The code of `value` rounded half to even; `saturate` sends overflow and infinities to the largest finite value.
-template <FloatFormat F>
-constexpr std::uint32_t encodeFloat(double value, bool saturate) {
+template <FloatFormat F> constexpr std::uint32_t encodeFloat(double value, bool saturate) {
   using namespace detail;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint32_t sign = (bits >> 63) != 0 ? F.signBit() : 0U;
   const int biased = static_cast<int>((bits >> kDoubleMantissaBits) & 0x7ff);
   const std::uint64_t mantissa = bits & kDoubleMantissaMask;
-  if (biased == 0x7ff) return mantissa != 0 ? encodeNan<F>(sign, mantissa) : encodeOverflow<F>(sign, saturate);
+  if (biased == 0x7ff)
+    return mantissa != 0 ? encodeNan<F>(sign, mantissa) : encodeOverflow<F>(sign, saturate);
 
   // The magnitude is significand * 2^(exponent - 52). Doubles below 2^-1022 lie far below half of the smallest code
   // of every format here, so that reading them with a leading one does not change the result.
@@ -119,8 +115,7 @@ constexpr std::uint32_t encodeFloat(double value, bool saturate) {
 }
 
 /// The exact value of `code`.
-template <FloatFormat F>
-constexpr double decodeFloat(std::uint32_t code) {
+template <FloatFormat F> constexpr double decodeFloat(std::uint32_t code) {
   using namespace detail;
   const std::uint64_t sign = (code & F.signBit()) != 0 ? std::uint64_t{1} << 63 : 0;
   const std::uint32_t magnitude = code & (F.signBit() - 1U);
@@ -128,7 +123,8 @@ constexpr double decodeFloat(std::uint32_t code) {
   const std::uint64_t mantissa = magnitude & ((1U << F.mantissaBits) - 1U);
   if constexpr (F.specials == FloatSpecials::kIeee) {
     if (magnitude >= F.infinity()) {
-      const std::uint64_t quiet = mantissa != 0 ? kDoubleQuietNan : std::uint64_t{0x7ff} << kDoubleMantissaBits;
+      const std::uint64_t quiet =
+          mantissa != 0 ? kDoubleQuietNan : std::uint64_t{0x7ff} << kDoubleMantissaBits;
       return std::bit_cast<double>(sign | quiet | (mantissa << (kDoubleMantissaBits - F.mantissaBits)));
     }
   } else if constexpr (F.specials == FloatSpecials::kFn) {
@@ -141,29 +137,38 @@ constexpr double decodeFloat(std::uint32_t code) {
     return sign != 0 ? -value : value;
   }
   const auto widened = static_cast<std::uint64_t>(static_cast<int>(exponent) - F.bias + kDoubleBias);
-  return std::bit_cast<double>(sign | (widened << kDoubleMantissaBits) | (mantissa << (kDoubleMantissaBits - F.mantissaBits)));
+  return std::bit_cast<double>(sign | (widened << kDoubleMantissaBits) |
+                               (mantissa << (kDoubleMantissaBits - F.mantissaBits)));
 }
 
-constexpr std::uint16_t float16FromDouble(double value) { return static_cast<std::uint16_t>(encodeFloat<kFloat16Format>(value, false)); }
+constexpr std::uint16_t float16FromDouble(double value) {
+  return static_cast<std::uint16_t>(encodeFloat<kFloat16Format>(value, false));
+}
 constexpr double float16ToDouble(std::uint16_t code) { return decodeFloat<kFloat16Format>(code); }
 constexpr float float16ToFloat(std::uint16_t code) { return static_cast<float>(float16ToDouble(code)); }
 
-constexpr std::uint16_t bfloat16FromDouble(double value) { return static_cast<std::uint16_t>(encodeFloat<kBFloat16Format>(value, false)); }
-constexpr float bfloat16ToFloat(std::uint16_t code) { return std::bit_cast<float>(static_cast<std::uint32_t>(code) << 16); }
+constexpr std::uint16_t bfloat16FromDouble(double value) {
+  return static_cast<std::uint16_t>(encodeFloat<kBFloat16Format>(value, false));
+}
+constexpr float bfloat16ToFloat(std::uint16_t code) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(code) << 16);
+}
 
 /// How a value between two powers of two becomes a float8e8m0 (attribute `round_mode` of Cast; kUp is its default).
 enum class E8M0Rounding : std::uint8_t { kUp, kDown, kNearest };
 
 /// float8e8m0 holds 2^(code - 127), and NaN in code 255. Zero and what is too small or too large saturates, or is NaN without `saturate`;
 /// negative values, which ONNX leaves open, are NaN. kNearest rounds ties up.
-constexpr std::uint8_t float8E8M0FromDouble(double value, E8M0Rounding rounding = E8M0Rounding::kUp, bool saturate = true) {
+constexpr std::uint8_t float8E8M0FromDouble(double value, E8M0Rounding rounding = E8M0Rounding::kUp,
+                                            bool saturate = true) {
   using namespace detail;
   constexpr std::uint8_t kNan = 0xff;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t mantissa = bits & kDoubleMantissaMask;
   const int biased = static_cast<int>((bits >> kDoubleMantissaBits) & 0x7ff);
   if ((biased == 0x7ff && mantissa != 0) || value < 0.0) return kNan;
-  const bool up = rounding == E8M0Rounding::kUp ? mantissa != 0 : rounding == E8M0Rounding::kNearest && (mantissa >> 51) != 0;
+  const bool up = rounding == E8M0Rounding::kUp ? mantissa != 0
+                                                : rounding == E8M0Rounding::kNearest && (mantissa >> 51) != 0;
   const int code = biased - kDoubleBias + 127 + (up ? 1 : 0);
   // Doubles below 2^-1022, zero included, have a negative code like all that is too small.
   if (code > 254) return saturate ? 254 : kNan;
@@ -172,7 +177,8 @@ constexpr std::uint8_t float8E8M0FromDouble(double value, E8M0Rounding rounding 
 }
 
 constexpr double float8E8M0ToDouble(std::uint8_t code) {
-  return code == 0xff ? std::bit_cast<double>(detail::kDoubleQuietNan) : detail::powerOfTwo(static_cast<int>(code) - 127);
+  return code == 0xff ? std::bit_cast<double>(detail::kDoubleQuietNan)
+                      : detail::powerOfTwo(static_cast<int>(code) - 127);
 }
 
 /// Whole arrays between float16 or bfloat16 and float32, with vector instructions where the processor has them.

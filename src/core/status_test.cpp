@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rota/status.h>
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <rota/status.h>
 
 namespace rota {
 namespace {
@@ -17,10 +17,14 @@ TEST(Status, OkHasNoDetail) {
 }
 
 TEST(Status, TextShowsAllPartsInOrder) {
-  const Status status =
-      Status(ErrorCode::kShapeMismatch, "cannot multiply the matrices").at("MatMul_3").expected("K = 4").found("K = 5").fix("transpose B");
-  EXPECT_EQ(status.toString(),
-            "R1204 at 'MatMul_3': cannot multiply the matrices; expected K = 4; found K = 5; do this: transpose B");
+  const Status status = Status(ErrorCode::kShapeMismatch, "cannot multiply the matrices")
+                            .at("MatMul_3")
+                            .expected("K = 4")
+                            .found("K = 5")
+                            .fix("transpose B");
+  EXPECT_EQ(
+      status.toString(),
+      "R1204 at 'MatMul_3': cannot multiply the matrices; expected K = 4; found K = 5; do this: transpose B");
 }
 
 TEST(Status, TextLeavesOutWhatIsNotKnown) {

@@ -4,11 +4,10 @@
 // Tested by src/core/tensor_test.cpp.
 #include "core/tensor.h"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <sys/mman.h>
 
 #include "core/check.h"
 #include "core/checked.h"
@@ -48,11 +47,14 @@ std::string dimsText(const std::vector<std::int64_t>& dims) {
 /// Bytes of a tensor of this type and these dims, or why there can be none.
 Result<std::size_t> bytesOf(DType dtype, const std::vector<std::int64_t>& dims) {
   if (info(dtype).bits == 0) {
-    return Status(ErrorCode::kUnsupportedType, std::string("a tensor of type ") + info(dtype).name + " has no byte form");
+    return Status(ErrorCode::kUnsupportedType,
+                  std::string("a tensor of type ") + info(dtype).name + " has no byte form");
   }
   const std::optional<std::size_t> bytes = checkedBytes(dtype, dims);
   if (!bytes) {
-    return Status(ErrorCode::kModelTooLarge, "the dims of a tensor are negative or their product is too large").found(dimsText(dims));
+    return Status(ErrorCode::kModelTooLarge,
+                  "the dims of a tensor are negative or their product is too large")
+        .found(dimsText(dims));
   }
   return *bytes;
 }
@@ -90,7 +92,8 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<std::int64_t> dims) {
   return tensor;
 }
 
-Result<Tensor> Tensor::over(DType dtype, std::vector<std::int64_t> dims, std::shared_ptr<Buffer> buffer, std::size_t offset) {
+Result<Tensor> Tensor::over(DType dtype, std::vector<std::int64_t> dims, std::shared_ptr<Buffer> buffer,
+                            std::size_t offset) {
   auto bytes = bytesOf(dtype, dims);
   if (!bytes) return bytes.status();
   CHECK(buffer != nullptr);
@@ -110,7 +113,8 @@ Result<Tensor> Tensor::over(DType dtype, std::vector<std::int64_t> dims, std::sh
 Tensor Tensor::ofInt64(std::vector<std::int64_t> values, std::vector<std::int64_t> dims) {
   auto tensor = allocate(DType::kInt64, std::move(dims));
   CHECK(tensor.isOk() && tensor->count() == static_cast<std::int64_t>(values.size()));
-  if (!values.empty()) std::memcpy(tensor->mutableData(), values.data(), values.size() * sizeof(std::int64_t));
+  if (!values.empty())
+    std::memcpy(tensor->mutableData(), values.data(), values.size() * sizeof(std::int64_t));
   return std::move(tensor).value();
 }
 

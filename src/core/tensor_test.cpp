@@ -22,7 +22,8 @@ TEST(Buffer, IsZeroedAlignedAndWritable) {
 
 TEST(Buffer, AnImpossibleSizeIsAnError) {
   EXPECT_EQ(Buffer::allocate(std::size_t{1} << 60).status().code(), ErrorCode::kOutOfMemory);
-  EXPECT_EQ(Buffer::allocate(std::numeric_limits<std::size_t>::max()).status().code(), ErrorCode::kOutOfMemory);
+  EXPECT_EQ(Buffer::allocate(std::numeric_limits<std::size_t>::max()).status().code(),
+            ErrorCode::kOutOfMemory);
 }
 
 TEST(Buffer, WrappedBytesKeepTheirOwnerAndAreReadOnly) {
@@ -42,7 +43,8 @@ TEST(Buffer, WrappedBytesKeepTheirOwnerAndAreReadOnly) {
 
 TEST(Tensor, RefusesBadDimsStringsAndShortBuffers) {
   EXPECT_EQ(Tensor::allocate(DType::kFloat32, {2, -1}).status().code(), ErrorCode::kModelTooLarge);
-  EXPECT_EQ(Tensor::allocate(DType::kFloat32, {std::int64_t{1} << 40, std::int64_t{1} << 40}).status().code(), ErrorCode::kModelTooLarge);
+  EXPECT_EQ(Tensor::allocate(DType::kFloat32, {std::int64_t{1} << 40, std::int64_t{1} << 40}).status().code(),
+            ErrorCode::kModelTooLarge);
   EXPECT_EQ(Tensor::allocate(DType::kString, {1}).status().code(), ErrorCode::kUnsupportedType);
   EXPECT_EQ(Tensor::allocate(DType::kUndefined, {1}).status().code(), ErrorCode::kUnsupportedType);
   auto buffer = Buffer::allocate(8).value();
