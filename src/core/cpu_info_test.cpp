@@ -12,10 +12,16 @@ namespace {
 
 TEST(CpuInfo, LevelAndFeaturesAgree) {
   const CpuInfo& cpu = cpuInfo();
-  if (cpu.level >= IsaLevel::kX86V2) EXPECT_TRUE(cpu.features.sse42);
-  if (cpu.level >= IsaLevel::kX86V3) EXPECT_TRUE(cpu.features.avx2 && cpu.features.fma && cpu.features.f16c);
+  if (cpu.level >= IsaLevel::kX86V2) {
+    EXPECT_TRUE(cpu.features.sse42);
+  }
+  if (cpu.level >= IsaLevel::kX86V3) {
+    EXPECT_TRUE(cpu.features.avx2 && cpu.features.fma && cpu.features.f16c);
+  }
   EXPECT_EQ(cpu.level == IsaLevel::kX86V4, cpu.features.avx512 && cpu.level >= IsaLevel::kX86V3);
-  if (cpu.features.avx512Vnni) EXPECT_TRUE(cpu.features.avx512);
+  if (cpu.features.avx512Vnni) {
+    EXPECT_TRUE(cpu.features.avx512);
+  }
   EXPECT_GE(cpu.logicalCores, cpu.physicalCores);
   EXPECT_GE(cpu.physicalCores, 1);
   EXPECT_GE(cpu.cacheLineBytes, 16u);

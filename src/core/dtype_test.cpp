@@ -38,9 +38,15 @@ TEST(DType, NumpyCodesStateTheSizeOfTheElement) {
 
 TEST(DType, ClassesAndComputeTypesAgree) {
   for (const DTypeInfo& row : dtypeTable()) {
-    if (row.dtypeClass == DTypeClass::kFloat) EXPECT_EQ(row.compute, ComputeType::kDouble) << row.name;
-    if (row.dtypeClass == DTypeClass::kSigned) EXPECT_EQ(row.compute, ComputeType::kInt64) << row.name;
-    if (row.compute == ComputeType::kUInt64) EXPECT_EQ(row.bits, 64) << row.name;
+    if (row.dtypeClass == DTypeClass::kFloat) {
+      EXPECT_EQ(row.compute, ComputeType::kDouble) << row.name;
+    }
+    if (row.dtypeClass == DTypeClass::kSigned) {
+      EXPECT_EQ(row.compute, ComputeType::kInt64) << row.name;
+    }
+    if (row.compute == ComputeType::kUInt64) {
+      EXPECT_EQ(row.bits, 64) << row.name;
+    }
   }
   EXPECT_TRUE(isFloat(DType::kFloat4E2M1));
   EXPECT_TRUE(isInteger(DType::kUInt2));
