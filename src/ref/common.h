@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace rota::ref {
 
@@ -38,6 +39,21 @@ class DimArray {
     values_[rank_++] = value;
   }
   void pop() { --rank_; }
+  /// `rank` entries of `value`.
+  static DimArray filled(std::size_t rank, std::int64_t value) {
+    DimArray array;
+    while (array.rank() < rank) array.push(value);
+    return array;
+  }
+  void insert(std::size_t at, std::int64_t value) {
+    push(value);
+    for (std::size_t i = rank_ - 1; i > at; --i) std::swap(values_[i], values_[i - 1]);
+  }
+  void erase(std::size_t at) {
+    for (std::size_t i = at; i + 1 < rank_; ++i) values_[i] = values_[i + 1];
+    --rank_;
+  }
+  Dims dims() const { return {values_.data(), rank_}; }
   std::size_t rank() const { return rank_; }
   std::int64_t& operator[](std::size_t i) { return values_[i]; }
   std::int64_t operator[](std::size_t i) const { return values_[i]; }
