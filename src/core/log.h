@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines go to standard error (results go to standard output). The sink is process-wide; the level is set once by the program.
+// Log lines go to standard error (results go to standard output), each as `rota: level: message`. The sink is
+// process-wide; level and color are set once by the program. Any thread may log. Tested by src/core/log_test.cpp.
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,11 @@ namespace rota {
 
 enum class LogLevel { kError, kWarning, kInfo, kVerbose };
 
+/// Lines above this level are dropped; kWarning at the start.
 void setLogLevel(LogLevel level);
 LogLevel logLevel();
+/// Whether the level may be colored when standard error is a terminal (the program passes what NO_COLOR says).
+void setLogColor(bool allowed);
 void log(LogLevel level, std::string_view message);
 
 }  // namespace rota
