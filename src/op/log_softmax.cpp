@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// LogSoftmax: logarithm of the softmax.
+// Tested by src/op/reduction_test.cpp and the node cases of tests/conformance.
+#include "op/common.h"
+#include "op/reduction_common.h"
+
+namespace rota::op {
+namespace {
+
+const Register kRegisterLogSoftmax(Definition{
+    .domain = "",
+    .name = "LogSoftmax",
+    .versions = {1, 11, 13},
+    .doc = "Logarithm of the softmax. Up to operator set 12 over all dims from axis on, since 13 over "
+           "one axis.",
+    .kind = Kind::kReduction,
+    .inputs = {{.name = "input", .typeVariable = "T"}},
+    .outputs = {{.name = "output", .typeVariable = "T"}},
+    .attributes = {{.name = "axis", .type = AttributeType::kInt}},
+    .infer = inferSoftmax,
+});
+
+}  // namespace
+}  // namespace rota::op

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference that normalisation operators share; see normalization_common.h. Tested by src/op/normalization_test.cpp.
+#include "op/normalization_common.h"
+
+#include <string>
+
+namespace rota::op {
+
+Status requireChannelVector(InferContext& ctx, std::size_t i, std::size_t channelDim) {
+  const ir::Shape& shape = ctx.inputShape(i);
+  const ir::Shape& data = ctx.inputShape(0);
+  if (!shape.known || !data.known) return Status::ok();
+  if (shape.rank() != 1) {
+    return ctx.error(ErrorCode::kShapeMismatch, "Input " + std::to_string(i) + " is not a vector", "rank 1",
+                     "rank " + std::to_string(shape.rank()));
+  }
+  const Size channels = data.rank() > channelDim ? data.dims[channelDim] : Size(1);
+  return ctx.requireEqual(shape.dims[0], channels,
+                          "input " + std::to_string(i) + " has one element for each channel");
+}
+
+}  // namespace rota::op

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference of operators that fold axes, and of softmax and its kin. Tested by src/op/reduction_test.cpp.
+#pragma once
+
+#include "op/definition.h"
+
+namespace rota::op {
+
+/// Reduce operators: axes from attribute or input. Axes that only the data knows give dims that the kernel finds.
+Status inferReduction(InferContext& ctx);
+/// ArgMax and ArgMin.
+Status inferArgReduction(InferContext& ctx);
+/// Softmax, LogSoftmax and Hardmax: same shape, axis checked.
+Status inferSoftmax(InferContext& ctx);
+/// Contents of output 0 when a vector with known contents is folded whole.
+void propagateReduction(InferContext& ctx, Size (*f)(Size a, Size b));
+
+}  // namespace rota::op
