@@ -3,13 +3,16 @@
 //
 // A Size is a canonical polynomial over atoms; an atom is a symbol or a floordiv, mod, min or max of polynomials
 // (ceildiv(a, b) is -floordiv(-a, b)). Polynomials are interned in a SizeContext, so equal sizes are equal pointers, and
-// constants need no context. Exact division cancels (a*b / b = a where b is known to be at least 1). Overflow of a constant makes the
-// size invalid, which every query reports; nothing wraps silently.
+// constants need no context. Exact division cancels (a*b / b = a where b is known to be at least 1). Overflow of a constant, and an
+// expression beyond the limits (256 terms, 4096 atoms as a tree, nesting of 64), make the size invalid, which every query reports;
+// nothing wraps silently.
 // A SizeContext belongs to one top-level graph, is shared by its subgraphs, and is not thread-safe.
 // Facts: each symbol has a range; `requireEqual` unifies what operators prove equal and records a guard that is
-// checked when shapes are bound. Tested by src/core/size_test.cpp.
+// checked when shapes are bound. Simplification uses the ranges known when a size is built, so set ranges before sizes are built from a
+// symbol; narrowing one later is sound, widening is not. Tested by src/core/size_test.cpp.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -30,7 +33,8 @@ struct SizeNode;  // an interned non-constant polynomial
 class Size {
  public:
   Size() = default;
-  Size(std::int64_t value) : constant_(value) {}  // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  Size(T value) : constant_(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   explicit Size(const SizeNode* node) : node_(node) {}
   static Size invalid();
 
@@ -56,10 +60,15 @@ Size mod(Size a, Size b);       ///< Sign of b.
 Size min(Size a, Size b);
 Size max(Size a, Size b);
 Size product(std::span<const Size> sizes);
+/// The polynomial q with a = q * b, or nothing when there is none; unlike floorDiv it does not ask whether b can be 0.
+std::optional<Size> divideExact(Size a, Size b);
 
 struct SizeRange {
-  std::int64_t lo = 0;
+  std::int64_t lo = 0;                                         ///< min() = no bound.
   std::int64_t hi = std::numeric_limits<std::int64_t>::max();  ///< max() = no bound.
+
+  bool contains(std::int64_t v) const { return lo <= v && v <= hi; }
+  bool operator==(const SizeRange&) const = default;
 };
 
 using SymbolId = std::uint32_t;
@@ -78,12 +87,22 @@ struct Symbol {
   SymbolOrigin origin = SymbolOrigin::kInputDim;
 };
 
-/// A fact that must hold when shapes are bound; checked by the shape program with this message.
+enum class GuardKind : std::uint8_t {
+  kEqual,      ///< a == b
+  kBroadcast,  ///< a == b, or a == 1, or b == 1
+};
+
+/// A fact that must hold when shapes are bound; checked by the shape program with this message. `a` and `b` are to be evaluated as they
+/// stand (not resolved: the substitution that the guard justifies would make it trivial).
 struct SizeGuard {
   Size a;
   Size b;
-  std::string node;    ///< The source node that needs a == b.
+  std::string node;    ///< The source node that needs it.
   std::string reason;  ///< For example "dim 1 of A and dim 0 of B are multiplied".
+  GuardKind kind = GuardKind::kEqual;
+  /// 0: must hold for every request. Else the block (ir::Graph::scope) of a branch or loop body in which it must hold: checked when that
+  /// block runs.
+  std::uint32_t scope = 0;
 };
 
 class SizeContext {
@@ -97,6 +116,8 @@ class SizeContext {
   Size newSymbol(std::string name, SizeRange range, SymbolOrigin origin);
   const std::vector<Symbol>& symbols() const;
   void setRange(SymbolId id, SizeRange range);
+  /// The symbol is a multiple of `divisor` (at least 1).
+  void setDivisor(SymbolId id, std::int64_t divisor);
   std::optional<SymbolId> findSymbol(std::string_view name) const;
   Size symbol(SymbolId id) const;
 
@@ -104,6 +125,15 @@ class SizeContext {
   /// single atom, substitutes it from now on (see `resolve`).
   Status requireEqual(Size a, Size b, std::string node, std::string reason);
   const std::vector<SizeGuard>& guards() const;
+  /// Records that `a` and `b` must be equal unless one of them is 1; nothing when that is known.
+  void requireBroadcastable(Size a, Size b, std::string node, std::string reason);
+  /// The size of the broadcast of two dims; records the guard it needs, an error when they can never be broadcast.
+  Result<Size> broadcast(Size a, Size b, std::string node, std::string reason);
+
+  /// What is required between pushScope and popScope holds only where a conditional block runs: its guards carry `scope`, and its
+  /// substitutions and narrowed ranges are forgotten at popScope. Scopes nest.
+  void pushScope(std::uint32_t scope);
+  void popScope();
 
   /// `s` with all substitutions applied.
   Size resolve(Size s) const;
@@ -122,6 +152,13 @@ class SizeContext {
 
   /// Symbols that `s` depends on, sorted.
   std::vector<SymbolId> symbolsOf(Size s) const;
+  /// The symbol that `s` is, if it is nothing else.
+  std::optional<SymbolId> asSymbol(Size s) const;
+
+  /// A context with the same symbols (ids and names), guards and substitutions.
+  std::shared_ptr<SizeContext> clone() const;
+  /// A size of another context in terms of this one; symbols keep their ids, which must exist here.
+  Size adopt(Size other);
 
   /// Post-order flattening for the shape program: calls back once per distinct subexpression.
   enum class Op : std::uint8_t { kConstant, kSymbol, kAdd, kMul, kFloorDiv, kMod, kMin, kMax };
@@ -135,12 +172,6 @@ class SizeContext {
   std::uint32_t flatten(Size s, std::vector<FlatOp>& program) const;
 
  private:
-  friend Size operator+(Size, Size);
-  friend Size operator*(Size, Size);
-  friend Size floorDiv(Size, Size);
-  friend Size mod(Size, Size);
-  friend Size min(Size, Size);
-  friend Size max(Size, Size);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/attributes.h"
@@ -87,6 +88,8 @@ struct Value {
   std::string recipe;                ///< For constants: how it came about, "initializer NAME" or an expression (decision N9).
   /// Symbolic contents of a small integer tensor (decision N3), row-major; empty optional when unknown.
   std::optional<std::vector<Size>> contents;
+  /// Host-resolved symbols (a sync point) that get their values from elements of this tensor.
+  std::vector<std::pair<std::uint32_t, SymbolId>> resolvedHere;
   Provenance provenance;
 
   bool isConstant() const { return constant.isGiven(); }
@@ -107,6 +110,8 @@ struct Node {
   std::vector<std::unique_ptr<Graph>> blocks;  ///< then_branch, else_branch, body.
   Graph* owner = nullptr;
   Provenance provenance;
+  /// Data-dependent symbols that inference made for this node, by the name it gave; used again when the node is inferred again.
+  std::vector<std::pair<std::string, SymbolId>> foundSizes;
 
   Value* input(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
   Value* output(std::size_t i) const { return i < outputs.size() ? outputs[i] : nullptr; }
@@ -124,8 +129,12 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   std::string name;
+  /// 0 for the outermost graph, else a number that no other nested graph of it has: the `scope` of the guards that hold in this block only.
+  const std::uint32_t scope = 0;
   SizeContext& sizes() { return *sizes_; }
+  const SizeContext& sizes() const { return *sizes_; }
   SourceTable& sources() { return *sources_; }
+  const SourceTable& sources() const { return *sources_; }
   Graph* parent() const { return parent_; }
 
   /// New values and nodes. Names are made unique by a suffix; an empty name gets one.
@@ -167,6 +176,7 @@ class Graph {
   std::shared_ptr<SizeContext> sizes_;
   std::shared_ptr<SourceTable> sources_;
   std::shared_ptr<std::uint32_t> nextId_;
+  std::shared_ptr<std::uint32_t> nextScope_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   std::vector<std::string> outputNames_;
@@ -175,6 +185,13 @@ class Graph {
   struct Index;
   std::unique_ptr<Index> index_;
 };
+
+/// Contents of a constant: the elements of an integer or boolean tensor of at most kMaxContents elements.
+inline constexpr std::int64_t kMaxContents = 64;
+std::optional<std::vector<Size>> constantContents(const Tensor& tensor);
+
+/// Graphs may be nested this deep.
+inline constexpr int kMaxGraphDepth = 64;
 
 /// A deep copy, nested graphs included, with its own sizes and sources (symbols keep ids and names).
 std::unique_ptr<Graph> cloneGraph(const Graph& graph);
