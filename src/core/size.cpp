@@ -168,7 +168,8 @@ int compareSizes(Size a, Size b) {
   const std::size_t common = std::min(termsA.size(), termsB.size());
   for (std::size_t i = 0; i < common; ++i) {
     if (const int order = compareMonomials(termsA[i].monomial, termsB[i].monomial); order != 0) return order;
-    if (termsA[i].coefficient != termsB[i].coefficient) return termsA[i].coefficient < termsB[i].coefficient ? -1 : 1;
+    if (termsA[i].coefficient != termsB[i].coefficient)
+      return termsA[i].coefficient < termsB[i].coefficient ? -1 : 1;
   }
   return termsA.size() < termsB.size() ? -1 : 1;
 }
@@ -347,7 +348,8 @@ SizeContext::~SizeContext() = default;
 Size SizeContext::newSymbol(std::string name, SizeRange range, SymbolOrigin origin) {
   if (name.empty()) name = "d";
   std::string unique = name;
-  for (std::size_t suffix = 1; impl_->symbolNames.contains(unique); ++suffix) unique = name + "_" + std::to_string(suffix);
+  for (std::size_t suffix = 1; impl_->symbolNames.contains(unique); ++suffix)
+    unique = name + "_" + std::to_string(suffix);
   const auto id = static_cast<SymbolId>(impl_->symbols.size());
   impl_->symbolNames.emplace(unique, id);
   impl_->symbols.push_back({std::move(unique), range, 1, origin});

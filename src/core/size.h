@@ -40,7 +40,9 @@ class Size {
 
   bool isConstant() const { return node_ == nullptr && valid_; }
   bool isValid() const { return valid_; }
-  std::optional<std::int64_t> constant() const { return isConstant() ? std::optional(constant_) : std::nullopt; }
+  std::optional<std::int64_t> constant() const {
+    return isConstant() ? std::optional(constant_) : std::nullopt;
+  }
   bool is(std::int64_t v) const { return isConstant() && constant_ == v; }
   const SizeNode* node() const { return node_; }
   bool operator==(const Size&) const = default;
@@ -56,7 +58,7 @@ Size operator-(Size a, Size b);
 Size operator*(Size a, Size b);
 Size floorDiv(Size a, Size b);  ///< Rounds to minus infinity; b = 0 is invalid.
 Size ceilDiv(Size a, Size b);
-Size mod(Size a, Size b);       ///< Sign of b.
+Size mod(Size a, Size b);  ///< Sign of b.
 Size min(Size a, Size b);
 Size max(Size a, Size b);
 Size product(std::span<const Size> sizes);
@@ -77,7 +79,7 @@ using SymbolId = std::uint32_t;
 enum class SymbolOrigin : std::uint8_t {
   kInputDim,      ///< A dim of a graph input; bound by the shapes of a request.
   kHostResolved,  ///< An element of a small integer tensor that is read when it has been computed (a sync point).
-  kDataDependent, ///< A dim of a value whose kernel finds its size (NonZero).
+  kDataDependent,  ///< A dim of a value whose kernel finds its size (NonZero).
 };
 
 struct Symbol {

@@ -33,18 +33,15 @@ bool occurs(const SizeAtom* atom, Size in) {
 
 Size rebuild(const SizeAtom* atom, const std::vector<Size>& operands) {
   switch (atom->kind) {
-    case AtomKind::kSymbol:
-      return atom->table->symbolSizes[atom->symbol];
-    case AtomKind::kFloorDiv:
-      return floorDiv(operands[0], operands[1]);
-    case AtomKind::kMod:
-      return mod(operands[0], operands[1]);
+    case AtomKind::kSymbol: return atom->table->symbolSizes[atom->symbol];
+    case AtomKind::kFloorDiv: return floorDiv(operands[0], operands[1]);
+    case AtomKind::kMod: return mod(operands[0], operands[1]);
     case AtomKind::kMin:
-    case AtomKind::kMax:
-      break;
+    case AtomKind::kMax: break;
   }
   Size result = operands[0];
-  for (Size operand : operands) result = atom->kind == AtomKind::kMin ? min(result, operand) : max(result, operand);
+  for (Size operand : operands)
+    result = atom->kind == AtomKind::kMin ? min(result, operand) : max(result, operand);
   return result;
 }
 
@@ -59,7 +56,8 @@ class Resolver {
 
   Size resolve(Size s, std::uint32_t depth) {
     if (s.node() == nullptr || depth > kMaxResolveDepth) return s;
-    if (const auto known = table_.resolvedNodes.find(s.node()); known != table_.resolvedNodes.end()) return known->second;
+    if (const auto known = table_.resolvedNodes.find(s.node()); known != table_.resolvedNodes.end())
+      return known->second;
     Size result = 0;
     for (const Term& term : s.node()->terms) {
       Size value = term.coefficient;
@@ -76,7 +74,8 @@ class Resolver {
  private:
   Size resolveAtom(const SizeAtom* atom, std::uint32_t depth) {
     if (depth > kMaxResolveDepth) return table_.sizeOf(atom);
-    if (const auto known = table_.resolvedAtoms.find(atom); known != table_.resolvedAtoms.end()) return known->second;
+    if (const auto known = table_.resolvedAtoms.find(atom); known != table_.resolvedAtoms.end())
+      return known->second;
     const Size plain = table_.sizeOf(atom);
     Size result = plain;
     if (const auto found = table_.substitutions.find(atom); found != table_.substitutions.end()) {
@@ -142,7 +141,8 @@ void addGuard(SizeTable& table, Size a, Size b, GuardKind kind, std::string node
   const std::uint32_t scope = table.scopes.empty() ? 0 : table.scopes.back().scope;
   if (compareSizes(b, a) < 0) std::swap(a, b);
   const GuardKey key{a.node(), a.constant().value_or(0), b.node(), b.constant().value_or(0), kind, scope};
-  if (table.guardKeys.insert(key).second) table.guards.push_back({a, b, std::move(node), std::move(reason), kind, scope});
+  if (table.guardKeys.insert(key).second)
+    table.guards.push_back({a, b, std::move(node), std::move(reason), kind, scope});
 }
 
 /// q * floordiv(p, q) == p, or mod(p, q) == 0: from now on the division is exact.
@@ -170,7 +170,8 @@ void learnExactDivision(SizeTable& table, Size difference, const Equation& equat
   const auto divisor = division->operands[1].constant();
   if (symbol != nullptr && symbol->kind == AtomKind::kSymbol && divisor && *divisor > 0) {
     Symbol& entry = table.symbols[symbol->symbol];
-    if (const auto both = checkedMul(entry.divisor / gcdInt(entry.divisor, *divisor), *divisor)) entry.divisor = *both;
+    if (const auto both = checkedMul(entry.divisor / gcdInt(entry.divisor, *divisor), *divisor))
+      entry.divisor = *both;
     table.hasDivisors = true;
   } else {
     table.exact.push_back(division);
@@ -190,7 +191,9 @@ const SizeAtom* replaceable(const SizeTable& table, Size a, Size b) {
   if (symbolA != symbolB) return symbolA ? atomA : atomB;
   if (!symbolA) return compareAtoms(atomA, atomB) < 0 && atomA->weight <= atomB->weight ? atomB : atomA;
   // Input dims are known earlier than sizes that a kernel finds, so they stay.
-  const auto key = [&](const SizeAtom* atom) { return std::pair(table.symbols[atom->symbol].origin, atom->symbol); };
+  const auto key = [&](const SizeAtom* atom) {
+    return std::pair(table.symbols[atom->symbol].origin, atom->symbol);
+  };
   return key(atomA) < key(atomB) ? atomB : atomA;
 }
 
@@ -230,7 +233,8 @@ Status SizeContext::requireEqual(Size a, Size b, std::string node, std::string r
   a = resolve(a);
   b = resolve(b);
   if (!a.isValid() || !b.isValid()) {
-    return Status(ErrorCode::kModelTooLarge, "a size is too large to compute with: " + reason).at(std::move(node));
+    return Status(ErrorCode::kModelTooLarge, "a size is too large to compute with: " + reason)
+        .at(std::move(node));
   }
   if (a == b) return Status::ok();
   const auto mismatch = [&] {
@@ -339,10 +343,11 @@ std::shared_ptr<SizeContext> SizeContext::clone() const {
   table.hasDivisors = impl_->hasDivisors;
   table.epoch = impl_->epoch;
   for (const SizeGuard& guard : impl_->guards) {
-    table.guards.push_back({copy->adopt(guard.a), copy->adopt(guard.b), guard.node, guard.reason, guard.kind, guard.scope});
+    table.guards.push_back(
+        {copy->adopt(guard.a), copy->adopt(guard.b), guard.node, guard.reason, guard.kind, guard.scope});
     const SizeGuard& added = table.guards.back();
-    table.guardKeys.insert({added.a.node(), added.a.constant().value_or(0), added.b.node(), added.b.constant().value_or(0),
-                            added.kind, added.scope});
+    table.guardKeys.insert({added.a.node(), added.a.constant().value_or(0), added.b.node(),
+                            added.b.constant().value_or(0), added.kind, added.scope});
   }
   const auto adoptAtom = [&](const SizeAtom* atom) { return asAtom(copy->adopt(atom->table->sizeOf(atom))); };
   for (const SizeAtom* atom : impl_->exact) {

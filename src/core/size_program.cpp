@@ -32,12 +32,9 @@ std::optional<std::int64_t> evaluateAtom(const SizeAtom* atom, std::span<const s
     case AtomKind::kFloorDiv:
       if (values[1] == 0 || (values[0] == kUnboundedBelow && values[1] == -1)) return std::nullopt;
       return floorDivInt(values[0], values[1]);
-    case AtomKind::kMod:
-      return values[1] == 0 ? std::nullopt : std::optional(modInt(values[0], values[1]));
-    case AtomKind::kMin:
-      return *std::min_element(values.begin(), values.end());
-    default:
-      return *std::max_element(values.begin(), values.end());
+    case AtomKind::kMod: return values[1] == 0 ? std::nullopt : std::optional(modInt(values[0], values[1]));
+    case AtomKind::kMin: return *std::min_element(values.begin(), values.end());
+    default: return *std::max_element(values.begin(), values.end());
   }
 }
 
@@ -91,7 +88,8 @@ class Flattener {
     std::optional<std::uint32_t> value;
     for (const Factor& factor : term.monomial) {
       const std::uint32_t atom = flattenAtom(factor.atom);
-      for (std::uint32_t i = 0; i < factor.power; ++i) value = value ? emit({Op::kMul, 0, *value, atom}) : atom;
+      for (std::uint32_t i = 0; i < factor.power; ++i)
+        value = value ? emit({Op::kMul, 0, *value, atom}) : atom;
     }
     if (value && term.coefficient == 1) return *value;
     const std::uint32_t coefficient = emit({Op::kConstant, term.coefficient, 0, 0});
@@ -105,7 +103,8 @@ class Flattener {
                   : atom->kind == AtomKind::kMin    ? Op::kMin
                                                     : Op::kMax;
     std::uint32_t value = flatten(atom->operands[0]);
-    for (std::size_t i = 1; i < atom->operands.size(); ++i) value = emit({op, 0, value, flatten(atom->operands[i])});
+    for (std::size_t i = 1; i < atom->operands.size(); ++i)
+      value = emit({op, 0, value, flatten(atom->operands[i])});
     return value;
   }
 

@@ -16,7 +16,7 @@
 namespace rota {
 namespace {
 
-constexpr int kBudget = 24;            // replacements of way (3) in one query
+constexpr int kBudget = 24;  // replacements of way (3) in one query
 constexpr std::size_t kMaxExpansion = 512;
 
 std::int64_t clamp(Int128 v) {
@@ -35,7 +35,8 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
 
 SizeRange multiply(SizeRange a, SizeRange b) {
   const std::int64_t corners[] = {times(a.lo, b.lo), times(a.lo, b.hi), times(a.hi, b.lo), times(a.hi, b.hi)};
-  return {*std::min_element(std::begin(corners), std::end(corners)), *std::max_element(std::begin(corners), std::end(corners))};
+  return {*std::min_element(std::begin(corners), std::end(corners)),
+          *std::max_element(std::begin(corners), std::end(corners))};
 }
 
 SizeRange negate(SizeRange r) { return {times(r.hi, -1), times(r.lo, -1)}; }
@@ -121,14 +122,16 @@ std::int64_t lowerBoundOf(Size s, SizeTable& table, int& budget) {
 }
 
 /// Way (3) for one atom: the polynomial is `rest` + `cofactor` * atom, where the cofactor is a term whose monomial is not negative.
-std::int64_t replacedLow(Size rest, const Term& cofactor, const SizeAtom* atom, SizeTable& table, int& budget) {
+std::int64_t replacedLow(Size rest, const Term& cofactor, const SizeAtom* atom, SizeTable& table,
+                         int& budget) {
   const Size factor = table.makeSize({cofactor});
   const bool positive = cofactor.coefficient > 0;
-  const auto lowWith = [&](Size replacement) { return lowerBoundOf(rest + factor * replacement, table, budget); };
+  const auto lowWith = [&](Size replacement) {
+    return lowerBoundOf(rest + factor * replacement, table, budget);
+  };
   std::int64_t best = kUnboundedBelow;
   switch (atom->kind) {
-    case AtomKind::kSymbol:
-      break;
+    case AtomKind::kSymbol: break;
     case AtomKind::kFloorDiv: {
       const Size p = atom->operands[0];
       if (const auto c = atom->operands[1].constant(); c && *c > 0) {
@@ -141,14 +144,16 @@ std::int64_t replacedLow(Size rest, const Term& cofactor, const SizeAtom* atom, 
       break;
     }
     case AtomKind::kMod:
-      if (!positive && rangeOf(atom->operands[0]).lo >= 0 && rangeOf(atom->operands[1]).lo >= 1) best = lowWith(atom->operands[0]);
+      if (!positive && rangeOf(atom->operands[0]).lo >= 0 && rangeOf(atom->operands[1]).lo >= 1)
+        best = lowWith(atom->operands[0]);
       break;
     case AtomKind::kMin:
     case AtomKind::kMax: {
       // One operand bounds it on one side; on the other side the worst of all operands does.
       const bool any = (atom->kind == AtomKind::kMax) == positive;
       if (!any) best = kUnbounded;
-      for (Size operand : atom->operands) best = any ? std::max(best, lowWith(operand)) : std::min(best, lowWith(operand));
+      for (Size operand : atom->operands)
+        best = any ? std::max(best, lowWith(operand)) : std::min(best, lowWith(operand));
       break;
     }
   }
@@ -157,7 +162,8 @@ std::int64_t replacedLow(Size rest, const Term& cofactor, const SizeAtom* atom, 
 
 std::int64_t lowerBound(const Terms& terms, SizeTable& table, int& budget) {
   std::int64_t best = intervalLow(terms);
-  const bool hasNegative = std::any_of(terms.begin(), terms.end(), [](const Term& t) { return t.coefficient < 0; });
+  const bool hasNegative =
+      std::any_of(terms.begin(), terms.end(), [](const Term& t) { return t.coefficient < 0; });
   if (hasNegative) best = std::max(best, shiftedLow(terms));
   for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
     for (const Factor& factor : terms[i].monomial) {
@@ -169,7 +175,8 @@ std::int64_t lowerBound(const Terms& terms, SizeTable& table, int& budget) {
       if (!isNonNegative) continue;
       Terms others = terms;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      best = std::max(best, replacedLow(table.makeSize(std::move(others)), cofactor, factor.atom, table, budget));
+      best = std::max(best,
+                      replacedLow(table.makeSize(std::move(others)), cofactor, factor.atom, table, budget));
     }
   }
   return best;
@@ -180,7 +187,8 @@ void boundByConstant(const Terms& terms, SizeRange& range) {
   const Term& last = terms.back();
   if (!last.monomial.empty()) return;
   if (last.coefficient == kUnboundedBelow) range.hi = std::min<std::int64_t>(range.hi, -1);
-  if (last.coefficient == kUnbounded && terms.size() == 2 && terms[0].coefficient < 0) range.lo = std::max<std::int64_t>(range.lo, 0);
+  if (last.coefficient == kUnbounded && terms.size() == 2 && terms[0].coefficient < 0)
+    range.lo = std::max<std::int64_t>(range.lo, 0);
 }
 
 SizeRange floorDivRange(SizeRange p, SizeRange q) {
@@ -207,7 +215,8 @@ SizeRange modRange(SizeRange p, SizeRange q) {
 
 SizeRange rangeOfAtom(const SizeAtom* atom) {
   if (atom->kind == AtomKind::kSymbol) return atom->table->symbols[atom->symbol].range;
-  if (atom->kind == AtomKind::kFloorDiv) return floorDivRange(rangeOf(atom->operands[0]), rangeOf(atom->operands[1]));
+  if (atom->kind == AtomKind::kFloorDiv)
+    return floorDivRange(rangeOf(atom->operands[0]), rangeOf(atom->operands[1]));
   if (atom->kind == AtomKind::kMod) return modRange(rangeOf(atom->operands[0]), rangeOf(atom->operands[1]));
   SizeRange range = rangeOf(atom->operands[0]);
   for (Size operand : atom->operands) {
@@ -247,6 +256,7 @@ SizeRange rangeOf(Size s) {
 bool provablyAtLeast(Size a, Size b) {
   if (!a.isValid() || !b.isValid()) return false;
   if (a.is(kUnbounded) || b.is(kUnboundedBelow)) return true;
+  if (rangeOf(b).hi != kUnbounded && rangeOf(a).lo >= rangeOf(b).hi) return true;
   const Size difference = a - b;
   return difference.isValid() && rangeOf(difference).lo >= 0;
 }
@@ -280,7 +290,8 @@ bool provablyDivisible(Size s, std::int64_t divisor) {
 }
 
 bool SizeTable::knowsExact(const SizeAtom* atom) {
-  if (const auto c = atom->operands[1].constant(); c && *c > 0) return provablyDivisible(atom->operands[0], *c);
+  if (const auto c = atom->operands[1].constant(); c && *c > 0)
+    return provablyDivisible(atom->operands[0], *c);
   return std::find(exact.begin(), exact.end(), atom) != exact.end();
 }
 

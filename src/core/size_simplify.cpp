@@ -31,7 +31,8 @@ void splitByConstant(const Terms& terms, std::int64_t divisor, Terms& quotient, 
   for (const Term& term : terms) {
     // Truncation keeps x - y as it is; constants are reduced to [0, divisor), which makes them canonical.
     const bool isConstant = term.monomial.empty();
-    const std::int64_t part = isConstant ? floorDivInt(term.coefficient, divisor) : term.coefficient / divisor;
+    const std::int64_t part =
+        isConstant ? floorDivInt(term.coefficient, divisor) : term.coefficient / divisor;
     const std::int64_t left = term.coefficient - part * divisor;
     if (part != 0) quotient.push_back({part, term.monomial});
     if (left != 0) rest.push_back({left, term.monomial});
@@ -55,12 +56,15 @@ const SizeAtom* onlyNestedDivision(const Terms& rest) {
 Size divideByConstant(Size a, std::int64_t c) {
   SizeTable& table = *tableOf(a);
   if (c == 1) return a;
-  if (c < 0) return c == kUnboundedBelow ? table.makeAtom(AtomKind::kFloorDiv, {a, c}) : floorDiv(Size(-1) * a, Size(-c));
+  if (c < 0)
+    return c == kUnboundedBelow ? table.makeAtom(AtomKind::kFloorDiv, {a, c})
+                                : floorDiv(Size(-1) * a, Size(-c));
 
   Terms quotient;
   Terms rest;
   splitByConstant(termsOf(a), c, quotient, rest);
-  if (!quotient.empty()) return table.makeSize(std::move(quotient)) + floorDiv(table.makeSize(std::move(rest)), c);
+  if (!quotient.empty())
+    return table.makeSize(std::move(quotient)) + floorDiv(table.makeSize(std::move(rest)), c);
   if (rest.front().coefficient < 0) {
     // floordiv(-p, c) = -ceildiv(p, c): the leading coefficient is positive in canonical form.
     return Size(-1) * floorDiv(Size(-1) * a + Size(c - 1), c);
@@ -83,7 +87,8 @@ Size divideByConstant(Size a, std::int64_t c) {
     }
   }
   const SizeRange range = rangeOf(a);
-  if (range.lo != kUnboundedBelow && range.hi != kUnbounded && floorDivInt(range.lo, c) == floorDivInt(range.hi, c)) {
+  if (range.lo != kUnboundedBelow && range.hi != kUnbounded &&
+      floorDivInt(range.lo, c) == floorDivInt(range.hi, c)) {
     return floorDivInt(range.lo, c);
   }
   return table.makeAtom(AtomKind::kFloorDiv, {a, c});
@@ -125,7 +130,8 @@ Size divideBySize(Size a, Size b) {
         if (part != 0) quotient.push_back({part, *monomial});
         if (left != 0) rest.push_back({left, term.monomial});
       }
-      if (!quotient.empty()) return table.makeSize(std::move(quotient)) + floorDiv(table.makeSize(std::move(rest)), b);
+      if (!quotient.empty())
+        return table.makeSize(std::move(quotient)) + floorDiv(table.makeSize(std::move(rest)), b);
     }
     if (!a.is(0)) {
       const Term common = commonFactor(termsOf(a), divisor);
@@ -148,7 +154,9 @@ Size divideBySize(Size a, Size b) {
 Size modByConstant(Size a, std::int64_t c) {
   SizeTable& table = *tableOf(a);
   if (c == 1 || c == -1) return 0;
-  if (c < 0) return c == kUnboundedBelow ? table.makeAtom(AtomKind::kMod, {a, c}) : Size(-1) * mod(Size(-1) * a, Size(-c));
+  if (c < 0)
+    return c == kUnboundedBelow ? table.makeAtom(AtomKind::kMod, {a, c})
+                                : Size(-1) * mod(Size(-1) * a, Size(-c));
   Terms quotient;
   Terms rest;
   splitByConstant(termsOf(a), c, quotient, rest);
@@ -163,7 +171,9 @@ Size modByConstant(Size a, std::int64_t c) {
   for (const Term& term : rest) {
     if (term.monomial.size() != 1 || term.monomial[0].power != 1) continue;
     const SizeAtom* atom = term.monomial[0].atom;
-    if (atom->kind != AtomKind::kMod || !atom->operands[1].isConstant() || *atom->operands[1].constant() % c != 0) continue;
+    if (atom->kind != AtomKind::kMod || !atom->operands[1].isConstant() ||
+        *atom->operands[1].constant() % c != 0)
+      continue;
     const Size without = a - Size(term.coefficient) * table.sizeOf(atom);
     return mod(without + Size(term.coefficient) * atom->operands[0], c);
   }
@@ -187,7 +197,9 @@ std::vector<Size> gather(Size a, Size b, AtomKind kind) {
   std::optional<std::int64_t> folded;
   const auto add = [&](Size s) {
     if (const auto value = s.constant()) {
-      folded = !folded ? *value : kind == AtomKind::kMin ? std::min(*folded, *value) : std::max(*folded, *value);
+      folded = !folded                  ? *value
+               : kind == AtomKind::kMin ? std::min(*folded, *value)
+                                        : std::max(*folded, *value);
     } else {
       operands.push_back(s);
     }
@@ -211,10 +223,12 @@ Size extreme(Size a, Size b, AtomKind kind) {
   if (a == b) return a;
   std::vector<Size> operands = gather(a, b, kind);
   // Drop what another operand always beats. Of two that beat each other (equal values) the later one goes.
-  for (std::size_t i = operands.size(); i-- > 0 && operands.size() > 1 && operands.size() <= kMaxDominanceOperands;) {
+  for (std::size_t i = operands.size();
+       i-- > 0 && operands.size() > 1 && operands.size() <= kMaxDominanceOperands;) {
     const bool isBeaten = std::any_of(operands.begin(), operands.end(), [&](Size other) {
       if (other == operands[i]) return false;
-      return kind == AtomKind::kMax ? provablyAtLeast(other, operands[i]) : provablyAtLeast(operands[i], other);
+      return kind == AtomKind::kMax ? provablyAtLeast(other, operands[i])
+                                    : provablyAtLeast(operands[i], other);
     });
     if (isBeaten) operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));
   }

@@ -78,7 +78,8 @@ struct NodeEqual {
   bool operator()(const SizeNode* a, const SizeNode* b) const;
 };
 
-using GuardKey = std::tuple<const SizeNode*, std::int64_t, const SizeNode*, std::int64_t, GuardKind, std::uint32_t>;
+using GuardKey =
+    std::tuple<const SizeNode*, std::int64_t, const SizeNode*, std::int64_t, GuardKind, std::uint32_t>;
 
 /// Undone by popScope.
 struct SizeScope {

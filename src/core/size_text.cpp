@@ -18,7 +18,9 @@ bool isFunction(std::string_view name) {
 }
 
 std::string symbolText(const std::string& name) {
-  if (!name.empty() && isNameStart(name[0]) && std::all_of(name.begin(), name.end(), isNameChar) && !isFunction(name)) return name;
+  if (!name.empty() && isNameStart(name[0]) && std::all_of(name.begin(), name.end(), isNameChar) &&
+      !isFunction(name))
+    return name;
   std::string text = "\"";
   for (char c : name) {
     if (c == '"' || c == '\\') text += '\\';
@@ -35,7 +37,8 @@ std::string printAtom(const SizeAtom* atom, const std::vector<Symbol>& symbols) 
                      : atom->kind == AtomKind::kMod    ? "mod("
                      : atom->kind == AtomKind::kMin    ? "min("
                                                        : "max(";
-  for (std::size_t i = 0; i < atom->operands.size(); ++i) text += (i == 0 ? "" : ", ") + print(atom->operands[i], symbols);
+  for (std::size_t i = 0; i < atom->operands.size(); ++i)
+    text += (i == 0 ? "" : ", ") + print(atom->operands[i], symbols);
   return text + ")";
 }
 
@@ -81,8 +84,8 @@ class Parser {
     if (!error_.isOk()) return;
     error_ = Status(code, std::move(message))
                  .at("size expression '" + std::string(text_.substr(0, 200)) + "'")
-                 .found(position_ < text_.size() ? "'" + std::string(text_.substr(position_, 20)) + "' at offset " +
-                                                       std::to_string(position_)
+                 .found(position_ < text_.size() ? "'" + std::string(text_.substr(position_, 20)) +
+                                                       "' at offset " + std::to_string(position_)
                                                  : "the end of the text");
     position_ = text_.size();
   }
@@ -207,7 +210,7 @@ class Parser {
     while (error_.isOk() && take(",")) {
       const Size operand = sum(depth);
       ++operands;
-      result = name == "floordiv" ? floorDiv(result, operand)
+      result = name == "floordiv"  ? floorDiv(result, operand)
                : name == "ceildiv" ? ceilDiv(result, operand)
                : name == "mod"     ? mod(result, operand)
                : name == "min"     ? min(result, operand)

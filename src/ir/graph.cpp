@@ -24,7 +24,8 @@ namespace {
 
 /// `name`, or with the first free suffix; remembers the last one tried, so that many equal names stay cheap.
 template <typename Taken>
-std::string uniqueName(std::string name, std::unordered_map<std::string, std::uint32_t>& nextSuffix, const Taken& isTaken) {
+std::string uniqueName(std::string name, std::unordered_map<std::string, std::uint32_t>& nextSuffix,
+                       const Taken& isTaken) {
   if (!isTaken(name)) return name;
   std::uint32_t& suffix = nextSuffix[name];
   for (;;) {
@@ -41,7 +42,8 @@ bool Shape::isStatic() const {
 
 void Provenance::merge(const Provenance& other) {
   std::vector<std::uint32_t> merged;
-  std::set_union(sources.begin(), sources.end(), other.sources.begin(), other.sources.end(), std::back_inserter(merged));
+  std::set_union(sources.begin(), sources.end(), other.sources.begin(), other.sources.end(),
+                 std::back_inserter(merged));
   sources = std::move(merged);
 }
 
@@ -89,8 +91,9 @@ Graph::~Graph() = default;
 
 std::string Graph::uniqueValueName(std::string valueName) {
   if (valueName.empty()) valueName = "v" + std::to_string(*nextId_);
-  return uniqueName(std::move(valueName), index_->nextSuffix,
-                    [this](const std::string& candidate) { return index_->valuesByName.contains(candidate); });
+  return uniqueName(std::move(valueName), index_->nextSuffix, [this](const std::string& candidate) {
+    return index_->valuesByName.contains(candidate);
+  });
 }
 
 Value* Graph::newValue(std::string valueName) {
@@ -110,7 +113,8 @@ Value* Graph::addInput(std::string inputName, Type type) {
   return value;
 }
 
-Value* Graph::addConstant(std::string constantName, Tensor tensor, std::string recipe, Provenance provenance) {
+Value* Graph::addConstant(std::string constantName, Tensor tensor, std::string recipe,
+                          Provenance provenance) {
   Value* value = newValue(std::move(constantName));
   value->type.dtype = tensor.dtype();
   value->type.shape.known = true;
@@ -122,12 +126,14 @@ Value* Graph::addConstant(std::string constantName, Tensor tensor, std::string r
   return value;
 }
 
-Node* Graph::addNode(std::string nodeName, std::string domain, std::string opType, int version, std::vector<Value*> inputs,
-                     const std::vector<std::string>& outputNames, Provenance provenance, const Node* before) {
+Node* Graph::addNode(std::string nodeName, std::string domain, std::string opType, int version,
+                     std::vector<Value*> inputs, const std::vector<std::string>& outputNames,
+                     Provenance provenance, const Node* before) {
   auto node = std::make_unique<Node>();
   if (nodeName.empty()) nodeName = opType + "_" + std::to_string(*nextId_);
-  node->name = uniqueName(std::move(nodeName), index_->nextSuffix,
-                          [this](const std::string& candidate) { return index_->nodeNames.contains(candidate); });
+  node->name = uniqueName(std::move(nodeName), index_->nextSuffix, [this](const std::string& candidate) {
+    return index_->nodeNames.contains(candidate);
+  });
   index_->nodeNames.insert(node->name);
   node->id = (*nextId_)++;
   node->domain = std::move(domain);
@@ -149,7 +155,8 @@ Node* Graph::addNode(std::string nodeName, std::string domain, std::string opTyp
   }
   auto position = nodes_.end();
   if (before != nullptr) {
-    position = std::find_if(nodes_.begin(), nodes_.end(), [before](const auto& other) { return other.get() == before; });
+    position = std::find_if(nodes_.begin(), nodes_.end(),
+                            [before](const auto& other) { return other.get() == before; });
     CHECK(position != nodes_.end());
   }
   return nodes_.insert(position, std::move(node))->get();
@@ -181,13 +188,15 @@ std::vector<Node*> Graph::usersOf(const Value* value) const {
 bool Graph::isGraphOutput(const Value* value) const {
   bool isOutput = false;
   forEachGraph(*this, [&](const Graph& graph) {
-    isOutput = isOutput || std::find(graph.outputs_.begin(), graph.outputs_.end(), value) != graph.outputs_.end();
+    isOutput =
+        isOutput || std::find(graph.outputs_.begin(), graph.outputs_.end(), value) != graph.outputs_.end();
   });
   return isOutput;
 }
 
 void Graph::eraseNode(Node* node) {
-  const auto position = std::find_if(nodes_.begin(), nodes_.end(), [node](const auto& other) { return other.get() == node; });
+  const auto position =
+      std::find_if(nodes_.begin(), nodes_.end(), [node](const auto& other) { return other.get() == node; });
   CHECK(position != nodes_.end());
   std::unordered_set<const Value*> dead;
   for (const Value* output : node->outputs) {
@@ -279,12 +288,14 @@ Status Graph::sortNodes() {
 std::optional<std::vector<Size>> constantContents(const Tensor& tensor) {
   if (!tensor.isGiven()) return std::nullopt;
   const DTypeInfo& row = info(tensor.dtype());
-  const bool isInt = row.dtypeClass == DTypeClass::kSigned || row.dtypeClass == DTypeClass::kUnsigned || row.dtypeClass == DTypeClass::kBool;
+  const bool isInt = row.dtypeClass == DTypeClass::kSigned || row.dtypeClass == DTypeClass::kUnsigned ||
+                     row.dtypeClass == DTypeClass::kBool;
   if (!isInt || tensor.count() > kMaxContents) return std::nullopt;
   std::vector<Size> contents;
   for (std::int64_t value : intsOf(tensor.view())) {
     // Beyond the range of int64 the value is not known exactly.
-    if (tensor.dtype() == DType::kUInt64 && value == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    if (tensor.dtype() == DType::kUInt64 && value == std::numeric_limits<std::int64_t>::max())
+      return std::nullopt;
     contents.emplace_back(value);
   }
   return contents;

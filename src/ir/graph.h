@@ -60,8 +60,8 @@ struct Provenance {
 
 /// A node of the user's model.
 struct SourceNode {
-  std::string scope;   ///< "" or "loop1/body/": the control-flow scopes and functions around it.
-  std::string name;    ///< Node name, or "OpType(first output)" where it has none.
+  std::string scope;  ///< "" or "loop1/body/": the control-flow scopes and functions around it.
+  std::string name;   ///< Node name, or "OpType(first output)" where it has none.
   std::string opType;
 };
 
@@ -78,14 +78,15 @@ class SourceTable {
 };
 
 struct Value {
-  std::uint32_t id = 0;              ///< Unique in the outermost graph.
-  std::string name;                  ///< Unique in its graph.
+  std::uint32_t id = 0;  ///< Unique in the outermost graph.
+  std::string name;      ///< Unique in its graph.
   Type type;
   Graph* owner = nullptr;
-  Node* producer = nullptr;          ///< nullptr for inputs and constants.
+  Node* producer = nullptr;  ///< nullptr for inputs and constants.
   std::size_t producerOutput = 0;
-  Tensor constant;                   ///< Given for constants (initializers, folded values).
-  std::string recipe;                ///< For constants: how it came about, "initializer NAME" or an expression (decision N9).
+  Tensor constant;  ///< Given for constants (initializers, folded values).
+  std::string
+      recipe;  ///< For constants: how it came about, "initializer NAME" or an expression (decision N9).
   /// Symbolic contents of a small integer tensor (decision N3), row-major; empty optional when unknown.
   std::optional<std::vector<Size>> contents;
   /// Host-resolved symbols (a sync point) that get their values from elements of this tensor.
@@ -98,14 +99,14 @@ struct Value {
 
 struct Node {
   std::uint32_t id = 0;
-  std::string name;                  ///< Unique in its graph; the user's name where there was one.
-  std::string domain;                ///< "" for the default domain.
+  std::string name;    ///< Unique in its graph; the user's name where there was one.
+  std::string domain;  ///< "" for the default domain.
   std::string opType;
-  int version = 0;                   ///< Operator set version of the model for this domain.
+  int version = 0;  ///< Operator set version of the model for this domain.
   const op::Definition* definition = nullptr;
   Attributes attributes;
-  std::vector<Value*> inputs;        ///< nullptr: optional input not given.
-  std::vector<Value*> outputs;       ///< nullptr: optional output not wanted.
+  std::vector<Value*> inputs;   ///< nullptr: optional input not given.
+  std::vector<Value*> outputs;  ///< nullptr: optional output not wanted.
   std::vector<std::string> blockNames;
   std::vector<std::unique_ptr<Graph>> blocks;  ///< then_branch, else_branch, body.
   Graph* owner = nullptr;
@@ -141,8 +142,9 @@ class Graph {
   Value* addInput(std::string name, Type type);
   Value* addConstant(std::string name, Tensor tensor, std::string recipe, Provenance provenance = {});
   /// Appends a node (or inserts it before `before`); outputs are made with the given names, "" = not wanted. Types are unset until inference.
-  Node* addNode(std::string name, std::string domain, std::string opType, int version, std::vector<Value*> inputs,
-                const std::vector<std::string>& outputNames, Provenance provenance = {}, const Node* before = nullptr);
+  Node* addNode(std::string name, std::string domain, std::string opType, int version,
+                std::vector<Value*> inputs, const std::vector<std::string>& outputNames,
+                Provenance provenance = {}, const Node* before = nullptr);
   void addOutput(Value* value) { outputs_.push_back(value); }
   void setOutput(std::size_t i, Value* value) { outputs_[i] = value; }
 

@@ -7,8 +7,7 @@
 namespace rota::ir {
 
 /// Calls `visit` with `graph` and every graph nested in it, outer before inner.
-template <typename GraphType, typename Visit>
-void forEachGraph(GraphType& graph, const Visit& visit) {
+template <typename GraphType, typename Visit> void forEachGraph(GraphType& graph, const Visit& visit) {
   visit(graph);
   for (const auto& node : graph.nodes()) {
     for (const auto& block : node->blocks) forEachGraph<GraphType>(*block, visit);
@@ -16,8 +15,7 @@ void forEachGraph(GraphType& graph, const Visit& visit) {
 }
 
 /// Calls `visit` with every value that `node` uses: its inputs, and what its blocks (at any depth) use, their own values included.
-template <typename Visit>
-void forEachUse(const Node& node, const Visit& visit) {
+template <typename Visit> void forEachUse(const Node& node, const Visit& visit) {
   for (Value* input : node.inputs) {
     if (input != nullptr) visit(input);
   }

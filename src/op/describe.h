@@ -10,7 +10,9 @@ namespace rota::op {
 
 /// "scope/name (OpType)" of the source nodes, or of the node itself where it has none.
 std::string describeNode(const ir::Node& node);
-/// "float32[batch, 3, 224]", "float32[?]" when the rank is unknown, "sequence(float32[?])".
+/// "[batch, 3, 224]", or "[?]" when the rank is unknown.
+std::string describeShape(const ir::Shape& shape, const SizeContext& sizes);
+/// "float32[batch, 3, 224]", "sequence(float32[?])".
 std::string describeType(const ir::Type& type, const SizeContext& sizes);
 
 }  // namespace rota::op

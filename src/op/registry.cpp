@@ -15,24 +15,25 @@
 namespace rota::op {
 namespace {
 
-using Key = std::pair<std::string, std::string>;
+using DefinitionKey = std::pair<std::string, std::string>;
 
-struct KeyLess {
+struct DefinitionKeyLess {
   using is_transparent = void;
-  template <typename A, typename B>
-  bool operator()(const A& a, const B& b) const {
+  template <typename A, typename B> bool operator()(const A& a, const B& b) const {
     const std::string_view domainA = a.first;
     const std::string_view domainB = b.first;
     return domainA != domainB ? domainA < domainB : std::string_view(a.second) < std::string_view(b.second);
   }
 };
 
-std::map<Key, Definition, KeyLess>& registry() {
-  static std::map<Key, Definition, KeyLess> table;
+std::map<DefinitionKey, Definition, DefinitionKeyLess>& definitionTable() {
+  static std::map<DefinitionKey, Definition, DefinitionKeyLess> table;
   return table;
 }
 
-std::string_view normalDomain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+std::string_view normalDomain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
 
 std::string versionsText(const Definition& definition) {
   std::string text;
@@ -40,7 +41,7 @@ std::string versionsText(const Definition& definition) {
   return text;
 }
 
-Status attach(ir::Node& node) {
+Status attachDefinition(ir::Node& node) {
   const Definition* definition = find(node.domain, node.opType);
   const std::string operatorName = (node.domain.empty() ? "" : node.domain + ".") + node.opType;
   if (definition == nullptr) {
@@ -53,8 +54,8 @@ Status attach(ir::Node& node) {
   if (!definition->versions.empty() && node.version < definition->versions.front()) {
     return Status(ErrorCode::kUnsupportedVersion, "this version of '" + operatorName + "' is not supported")
         .at(describeNode(node))
-        .expected("operator set " + std::to_string(definition->versions.front()) + " or later (it changed at " +
-                  versionsText(*definition) + ")")
+        .expected("operator set " + std::to_string(definition->versions.front()) +
+                  " or later (it changed at " + versionsText(*definition) + ")")
         .found("operator set " + std::to_string(node.version))
         .fix("export the model with a newer operator set");
   }
@@ -62,36 +63,36 @@ Status attach(ir::Node& node) {
   return Status::ok();
 }
 
-void attachAll(ir::Graph& graph, std::vector<Status>& errors) {
+void attachAllDefinitions(ir::Graph& graph, std::vector<Status>& errors) {
   for (const auto& node : graph.nodes()) {
-    if (Status status = attach(*node); !status) errors.push_back(std::move(status));
-    for (const auto& block : node->blocks) attachAll(*block, errors);
+    if (Status status = attachDefinition(*node); !status) errors.push_back(std::move(status));
+    for (const auto& block : node->blocks) attachAllDefinitions(*block, errors);
   }
 }
 
 }  // namespace
 
 Register::Register(Definition definition) {
-  Key key(normalDomain(definition.domain), definition.name);
+  DefinitionKey key(normalDomain(definition.domain), definition.name);
   definition.domain = key.first;
-  const bool isNew = registry().emplace(std::move(key), std::move(definition)).second;
+  const bool isNew = definitionTable().emplace(std::move(key), std::move(definition)).second;
   CHECK(isNew);
 }
 
 const Definition* find(std::string_view domain, std::string_view name) {
-  const auto found = registry().find(std::pair(normalDomain(domain), name));
-  return found == registry().end() ? nullptr : &found->second;
+  const auto found = definitionTable().find(std::pair(normalDomain(domain), name));
+  return found == definitionTable().end() ? nullptr : &found->second;
 }
 
 std::vector<const Definition*> all() {
   std::vector<const Definition*> result;
-  for (const auto& [key, definition] : registry()) result.push_back(&definition);
+  for (const auto& [key, definition] : definitionTable()) result.push_back(&definition);
   return result;
 }
 
 std::vector<Status> attachDefinitions(ir::Graph& graph) {
   std::vector<Status> errors;
-  attachAll(graph, errors);
+  attachAllDefinitions(graph, errors);
   return errors;
 }
 

@@ -10,29 +10,29 @@
 namespace rota::ref {
 namespace {
 
-using Key = std::pair<std::string_view, std::string_view>;
+using KernelKey = std::pair<std::string_view, std::string_view>;
 
-std::map<Key, Kernel>& registry() {
-  static std::map<Key, Kernel> table;
+std::map<KernelKey, Kernel>& kernelTable() {
+  static std::map<KernelKey, Kernel> table;
   return table;
 }
 
 }  // namespace
 
 RegisterKernel::RegisterKernel(const char* domain, const char* name, Kernel kernel) {
-  const bool isNew = registry().emplace(Key(domain, name), kernel).second;
+  const bool isNew = kernelTable().emplace(KernelKey(domain, name), kernel).second;
   CHECK(isNew);
 }
 
 Kernel findKernel(std::string_view domain, std::string_view name) {
   if (domain == "ai.onnx") domain = {};
-  const auto found = registry().find(Key(domain, name));
-  return found == registry().end() ? nullptr : found->second;
+  const auto found = kernelTable().find(KernelKey(domain, name));
+  return found == kernelTable().end() ? nullptr : found->second;
 }
 
 std::vector<KernelName> registeredKernels() {
   std::vector<KernelName> result;
-  for (const auto& [key, kernel] : registry()) result.push_back({key.first, key.second});
+  for (const auto& [key, kernel] : kernelTable()) result.push_back({key.first, key.second});
   return result;
 }
 
