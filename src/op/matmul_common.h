@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of a matrix product with NumPy semantics. Tested by src/op/product_test.cpp.
+#pragma once
+
+#include "op/common.h"
+
+namespace rota::op {
+
+/// Shape of inputs `a` times `b`; operands of rank 2 and more may be transposed. Unknown when a rank is.
+Result<ir::Shape> matMulShape(InferContext& ctx, std::size_t a, std::size_t b, bool transposeA = false,
+                              bool transposeB = false);
+
+}  // namespace rota::op
