@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The rota program, the examples, the benchmarks and the fuzzers. Each *.cpp of examples/, bench/ and tests/fuzz/ is a
+# The rota program, the examples, the node tests, the benchmarks and the fuzzers. Each *.cpp of examples/, bench/ and tests/fuzz/ is a
 # program of its own.
 
 if(ROTA_BUILD_PROGRAMS AND TARGET rota_cli AND EXISTS "${CMAKE_SOURCE_DIR}/src/cli/main.cpp")
@@ -32,6 +32,16 @@ if(ROTA_BUILD_PROGRAMS AND TARGET rota_shared)
     add_test(NAME example_${name} COMMAND example_${name} WORKING_DIRECTORY "${CMAKE_BINARY_DIR}/examples")
     set_tests_properties(example_${name} PROPERTIES LABELS "cpu;example" TIMEOUT 300)
   endforeach()
+endif()
+
+# The test cases of the onnx package (tests/test_node_conformance.py runs it); stands on the importer and what is below it.
+if(ROTA_BUILD_TESTS AND TARGET rota_import)
+  add_executable(rota_node_tests "${CMAKE_SOURCE_DIR}/tests/conformance/node_tests.cpp")
+  rota_internal_target(rota_node_tests)
+  get_property(objects GLOBAL PROPERTY ROTA_CLOSURE_import)
+  rota_link_objects(rota_node_tests ${objects})
+  set_target_properties(rota_node_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_dependencies(rota_tests rota_node_tests)
 endif()
 
 file(GLOB benchmarks CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/*.cpp")

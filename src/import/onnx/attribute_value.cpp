@@ -29,14 +29,16 @@ Attribute emptyValue(AttributeKind kind) {
     case AttributeKind::kInts: return std::vector<std::int64_t>();
     case AttributeKind::kStrings: return std::vector<std::string>();
     case AttributeKind::kTensors: return std::vector<Tensor>();
-    default: fail(ErrorCode::kBadAttribute, std::string("the attribute has no value, or one of type ") + attributeKindName(kind));
+    default:
+      fail(ErrorCode::kBadAttribute,
+           std::string("the attribute has no value, or one of type ") + attributeKindName(kind));
   }
 }
 
 Attribute attributeValue(const AttributeView& attribute, const TensorSource& source) {
   const AttributeKind kind = attribute.kind;
-  const bool isSingleMessage =
-      kind == AttributeKind::kTensor || kind == AttributeKind::kSparseTensor || kind == AttributeKind::kTypeProto;
+  const bool isSingleMessage = kind == AttributeKind::kTensor || kind == AttributeKind::kSparseTensor ||
+                               kind == AttributeKind::kTypeProto;
   std::optional<Attribute> result;
   if (!isSingleMessage) result = emptyValue(kind);
   for (Fields fields(attribute.message); fields.next();) {
@@ -65,7 +67,9 @@ Attribute attributeValue(const AttributeView& attribute, const TensorSource& sou
       fields.skip();
     }
   }
-  if (!result) fail(ErrorCode::kBadAttribute, std::string("the attribute is a ") + attributeKindName(kind) + " without a value");
+  if (!result)
+    fail(ErrorCode::kBadAttribute,
+         std::string("the attribute is a ") + attributeKindName(kind) + " without a value");
   return *std::move(result);
 }
 
@@ -86,7 +90,8 @@ void readTensorType(std::string_view message, TypeView& type) {
     switch (fields.field()) {
       case field::tensor_type::kElemType: {
         const std::int64_t number = fields.integer();
-        type.dtype = number > 0 && number < 1000 ? dtypeFromOnnx(static_cast<int>(number)) : DType::kUndefined;
+        type.dtype =
+            number > 0 && number < 1000 ? dtypeFromOnnx(static_cast<int>(number)) : DType::kUndefined;
         if (number != 0 && type.dtype == DType::kUndefined) {
           throw ParseFailure{Status(ErrorCode::kUnsupportedType, "an unknown element type")
                                  .expected("an element type of ONNX that Rota knows")
@@ -101,7 +106,8 @@ void readTensorType(std::string_view message, TypeView& type) {
             dims.skip();
             continue;
           }
-          if (type.dims.size() >= 64) fail(ErrorCode::kModelTooLarge, "a tensor type has more than 64 dimensions");
+          if (type.dims.size() >= 64)
+            fail(ErrorCode::kModelTooLarge, "a tensor type has more than 64 dimensions");
           type.dims.push_back(readDim(dims.bytes()));
         }
         break;
@@ -124,7 +130,8 @@ void readTypeInto(std::string_view message, TypeView& type, int depth) {
         } else if (isSequence && type.kind == ir::TypeKind::kOptional && !type.elementIsSequence) {
           type.elementIsSequence = true;
         } else {
-          fail(ErrorCode::kUnsupportedType, "sequences of sequences and optionals in containers are not supported");
+          fail(ErrorCode::kUnsupportedType,
+               "sequences of sequences and optionals in containers are not supported");
         }
         for (Fields inner(fields.bytes()); inner.next();) {
           if (inner.field() == field::container_type::kElemType) {
@@ -138,8 +145,9 @@ void readTypeInto(std::string_view message, TypeView& type, int depth) {
       case field::type::kMap:
       case field::type::kOpaque:
       case field::type::kSparseTensor:
-        throw ParseFailure{Status(ErrorCode::kUnsupportedType, "maps, sparse tensors and opaque values are not supported")
-                               .expected("a tensor, a sequence or an optional")};
+        throw ParseFailure{
+            Status(ErrorCode::kUnsupportedType, "maps, sparse tensors and opaque values are not supported")
+                .expected("a tensor, a sequence or an optional")};
       default: fields.skip();
     }
   }

@@ -31,7 +31,8 @@ bool isInside(const std::string& file, const std::string& root) {
 /// A path without roots, parent folders and bytes that end a C string.
 Status checkLocation(std::string_view location) {
   if (location.empty()) return externalError("external data has no location");
-  if (location.find('\0') != std::string_view::npos) return externalError("the location of external data holds a zero byte");
+  if (location.find('\0') != std::string_view::npos)
+    return externalError("the location of external data holds a zero byte");
   if (location.front() == '/') {
     return externalError("the location of external data is an absolute path")
         .expected("a path relative to the model's folder")
@@ -70,7 +71,8 @@ Result<Place> parseEntries(std::span<const ExternalEntry> entries) {
   std::vector<std::string_view> seen;
   for (const ExternalEntry& entry : entries) {
     for (const std::string_view key : seen) {
-      if (key == entry.key) return externalError("external data gives '" + std::string(key.substr(0, 64)) + "' twice");
+      if (key == entry.key)
+        return externalError("external data gives '" + std::string(key.substr(0, 64)) + "' twice");
     }
     seen.push_back(entry.key);
     if (entry.key == "location") {
@@ -110,7 +112,8 @@ std::vector<std::string> modelRoots(const std::string& path) {
 
 ExternalData::ExternalData(std::string folder, std::vector<std::string> roots,
                            std::map<std::string, std::shared_ptr<Buffer>> buffers)
-    : folder_(std::move(folder)), buffers_(std::move(buffers)) {
+    : folder_(std::move(folder)),
+      buffers_(std::move(buffers)) {
   for (const std::string& root : roots) {
     if (auto canonical = canonicalPath(root)) roots_.push_back(*canonical);
   }
@@ -142,7 +145,8 @@ Result<std::shared_ptr<Buffer>> ExternalData::open(const std::string& location) 
   }
   auto file = MappedFile::open(*path);
   if (!file) {
-    return externalError("the external data '" + location + "' cannot be mapped: " + file.status().detail().message)
+    return externalError("the external data '" + location +
+                         "' cannot be mapped: " + file.status().detail().message)
         .expected("a regular file that can be read");
   }
   const std::shared_ptr<const MappedFile> keeper = *file;

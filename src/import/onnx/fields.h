@@ -47,7 +47,15 @@ enum : std::uint32_t {
 };
 }
 namespace node {
-enum : std::uint32_t { kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDomain = 7, kOverload = 8 };
+enum : std::uint32_t {
+  kInput = 1,
+  kOutput = 2,
+  kName = 3,
+  kOpType = 4,
+  kAttribute = 5,
+  kDomain = 7,
+  kOverload = 8
+};
 }
 namespace function {
 enum : std::uint32_t {
@@ -122,10 +130,26 @@ namespace dim {
 enum : std::uint32_t { kValue = 1, kParam = 2 };
 }
 namespace sequence {
-enum : std::uint32_t { kName = 1, kElemType = 2, kTensor = 3, kSparseTensor = 4, kSequence = 5, kMap = 6, kOptional = 7 };
+enum : std::uint32_t {
+  kName = 1,
+  kElemType = 2,
+  kTensor = 3,
+  kSparseTensor = 4,
+  kSequence = 5,
+  kMap = 6,
+  kOptional = 7
+};
 }
 namespace optional {
-enum : std::uint32_t { kName = 1, kElemType = 2, kTensor = 3, kSparseTensor = 4, kSequence = 5, kMap = 6, kOptional = 7 };
+enum : std::uint32_t {
+  kName = 1,
+  kElemType = 2,
+  kTensor = 3,
+  kSparseTensor = 4,
+  kSequence = 5,
+  kMap = 6,
+  kOptional = 7
+};
 }
 
 }  // namespace field
@@ -153,6 +177,13 @@ enum class AttributeKind : std::int32_t {
 const char* attributeKindName(AttributeKind kind);
 
 /// Element kinds of SequenceProto and OptionalProto.
-enum class ElementKind : std::int32_t { kUndefined = 0, kTensor = 1, kSparseTensor = 2, kSequence = 3, kMap = 4, kOptional = 5 };
+enum class ElementKind : std::int32_t {
+  kUndefined = 0,
+  kTensor = 1,
+  kSparseTensor = 2,
+  kSequence = 3,
+  kMap = 4,
+  kOptional = 5
+};
 
 }  // namespace rota::onnx

@@ -9,7 +9,8 @@
 
 namespace rota::onnx {
 
-GraphBuilder::FunctionKey GraphBuilder::functionKey(std::string_view domain, std::string_view name, std::string_view overload) {
+GraphBuilder::FunctionKey GraphBuilder::functionKey(std::string_view domain, std::string_view name,
+                                                    std::string_view overload) {
   std::string key(domain);
   key += '\n';
   key += name;
@@ -25,8 +26,10 @@ void GraphBuilder::indexFunctions() {
       problems_.add(Status(ErrorCode::kModelInvalid, "a function has no name"), "functions");
       continue;
     }
-    if (!functions_.emplace(functionKey(function.domain, function.name, function.overload), &function).second) {
-      problems_.add(Status(ErrorCode::kBadGraph, "two functions have the same domain, name and overload"), where);
+    if (!functions_.emplace(functionKey(function.domain, function.name, function.overload), &function)
+             .second) {
+      problems_.add(Status(ErrorCode::kBadGraph, "two functions have the same domain, name and overload"),
+                    where);
       continue;
     }
     functionOpsets_.emplace(&function, readOpsets(function.opsets, where, problems_));
@@ -39,20 +42,23 @@ const FunctionView* GraphBuilder::findFunction(const NodeView& node) const {
   return found == functions_.end() ? nullptr : found->second;
 }
 
-bool GraphBuilder::bindArguments(const NodeView& node, const FunctionView& function, Frame& frame, Scope& scope,
-                                 Bindings& bindings) {
+bool GraphBuilder::bindArguments(const NodeView& node, const FunctionView& function, Frame& frame,
+                                 Scope& scope, Bindings& bindings) {
   const std::string place = placeOf(node, frame);
   std::vector<ir::Value*> inputs;
   bool isWhole = findInputs(node, frame, inputs);
   if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size()) {
     problems_.add(Status(ErrorCode::kModelInvalid, "the call has more inputs or outputs than the function")
-                      .expected(std::to_string(function.inputs.size()) + " inputs, " + std::to_string(function.outputs.size()) + " outputs")
-                      .found(std::to_string(node.inputs.size()) + " inputs, " + std::to_string(node.outputs.size()) + " outputs"),
+                      .expected(std::to_string(function.inputs.size()) + " inputs, " +
+                                std::to_string(function.outputs.size()) + " outputs")
+                      .found(std::to_string(node.inputs.size()) + " inputs, " +
+                             std::to_string(node.outputs.size()) + " outputs"),
                   place);
     return false;
   }
   for (std::size_t i = 0; i < function.inputs.size(); ++i) {
-    const bool isBroken = !isWhole && i < node.inputs.size() && !node.inputs[i].empty() && (i >= inputs.size() || inputs[i] == nullptr);
+    const bool isBroken = !isWhole && i < node.inputs.size() && !node.inputs[i].empty() &&
+                          (i >= inputs.size() || inputs[i] == nullptr);
     ir::Value* value = i < inputs.size() ? inputs[i] : nullptr;
     if (!scope.values.emplace(function.inputs[i], Bound{value, isBroken}).second) {
       problems_.add(Status(ErrorCode::kBadGraph, "the function has two inputs of the same name"), place);
@@ -63,7 +69,9 @@ bool GraphBuilder::bindArguments(const NodeView& node, const FunctionView& funct
     const BoundAttribute bound = resolve(attribute, frame);
     if (bound.view == nullptr) continue;
     if (!bindings.emplace(attribute.name, bound).second) {
-      problems_.add(Status(ErrorCode::kBadAttribute, "the attribute '" + std::string(attribute.name) + "' is given twice"), place);
+      problems_.add(Status(ErrorCode::kBadAttribute,
+                           "the attribute '" + std::string(attribute.name) + "' is given twice"),
+                    place);
       isWhole = false;
     }
   }
@@ -75,7 +83,8 @@ void GraphBuilder::inlineCall(const NodeView& node, const FunctionView& function
   const std::string called = operatorName(function.domain, function.name);
   for (const Frame* at = &frame; at != nullptr; at = at->caller) {
     if (at->function != &function) continue;
-    problems_.add(Status(ErrorCode::kModelTooDeep, "the function " + called + " calls itself, directly or through others")
+    problems_.add(Status(ErrorCode::kModelTooDeep,
+                         "the function " + called + " calls itself, directly or through others")
                       .expected("functions without recursion"),
                   place);
     breakOutputs(node, frame);
@@ -110,7 +119,8 @@ void GraphBuilder::inlineCall(const NodeView& node, const FunctionView& function
   inner.prefix = frame.prefix + name + "/";
   inner.outputNames = &outputNames;
   inner.depth = frame.depth + 1;
-  for (const AttributeView& fallback : function.defaults) bindings.try_emplace(fallback.name, BoundAttribute{&fallback, &inner});
+  for (const AttributeView& fallback : function.defaults)
+    bindings.try_emplace(fallback.name, BoundAttribute{&fallback, &inner});
   buildNodes(function.nodes, inner);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
@@ -123,7 +133,8 @@ void GraphBuilder::inlineCall(const NodeView& node, const FunctionView& function
     } else {
       const bool isMissing = found->second.value == nullptr && !found->second.isBroken;
       if (isMissing) {
-        problems_.add(Status(ErrorCode::kMissingInput, "an output of the function " + called + " is an input that the call leaves out")
+        problems_.add(Status(ErrorCode::kMissingInput,
+                             "an output of the function " + called + " is an input that the call leaves out")
                           .expected("a value for '" + std::string(function.outputs[i]) + "'"),
                       place);
       }

@@ -16,19 +16,21 @@ Opsets readOpsets(const std::vector<OpsetView>& views, std::string_view where, P
     const std::int64_t newest = view.domain.empty() ? kNewestOpset : 1'000'000;
     if (view.version < 1 || view.version > newest) {
       const bool isNew = view.version > newest;
-      problems.add(Status(ErrorCode::kUnsupportedVersion, isNew ? "the operator set of the model is too new"
-                                                                : "the operator set of the model has no valid version")
-                       .expected(domain + " 1 to " + std::to_string(newest))
-                       .found(domain + " " + std::to_string(view.version))
-                       .fix("export the model with operator set " + std::to_string(kNewestOpset) + " or older"),
-                   where);
+      problems.add(
+          Status(ErrorCode::kUnsupportedVersion, isNew ? "the operator set of the model is too new"
+                                                       : "the operator set of the model has no valid version")
+              .expected(domain + " 1 to " + std::to_string(newest))
+              .found(domain + " " + std::to_string(view.version))
+              .fix("export the model with operator set " + std::to_string(kNewestOpset) + " or older"),
+          where);
     }
     const auto [known, isFirst] = opsets.emplace(view.domain, view.version);
     if (!isFirst && known->second != view.version) {
-      problems.add(Status(ErrorCode::kModelInvalid, "two versions of the operator set '" + domain + "' are imported")
-                       .expected("one version of each domain")
-                       .found(std::to_string(known->second) + " and " + std::to_string(view.version)),
-                   where);
+      problems.add(
+          Status(ErrorCode::kModelInvalid, "two versions of the operator set '" + domain + "' are imported")
+              .expected("one version of each domain")
+              .found(std::to_string(known->second) + " and " + std::to_string(view.version)),
+          where);
     }
   }
   return opsets;
@@ -36,7 +38,12 @@ Opsets readOpsets(const std::vector<OpsetView>& views, std::string_view where, P
 
 GraphBuilder::GraphBuilder(const ModelView& model, const Opsets& opsets, const ImportOptions& options,
                            const TensorSource& source, Problems& problems, std::vector<std::string>& notes)
-    : model_(model), opsets_(opsets), options_(options), source_(source), problems_(problems), notes_(notes) {}
+    : model_(model),
+      opsets_(opsets),
+      options_(options),
+      source_(source),
+      problems_(problems),
+      notes_(notes) {}
 
 std::unique_ptr<ir::Graph> GraphBuilder::build() {
   indexFunctions();
@@ -65,10 +72,11 @@ const GraphBuilder::Bound* GraphBuilder::find(const Scope& scope, std::string_vi
 
 void GraphBuilder::bind(Frame& frame, std::string_view name, Bound bound, const std::string& where) {
   if (frame.scope->values.emplace(name, bound).second) return;
-  problems_.add(Status(ErrorCode::kBadGraph, "the value '" + frame.path + std::string(name) + "' is defined twice")
-                    .expected("one definition of each name in a graph")
-                    .fix("rename one of them"),
-                where);
+  problems_.add(
+      Status(ErrorCode::kBadGraph, "the value '" + frame.path + std::string(name) + "' is defined twice")
+          .expected("one definition of each name in a graph")
+          .fix("rename one of them"),
+      where);
 }
 
 void GraphBuilder::breakOutputs(const NodeView& node, Frame& frame) {
@@ -80,7 +88,8 @@ void GraphBuilder::breakOutputs(const NodeView& node, Frame& frame) {
 std::string GraphBuilder::valueName(std::string_view name, const Frame& frame) const {
   if (name.empty()) return {};
   if (frame.outputNames != nullptr) {
-    if (const auto outer = frame.outputNames->find(name); outer != frame.outputNames->end()) return outer->second;
+    if (const auto outer = frame.outputNames->find(name); outer != frame.outputNames->end())
+      return outer->second;
   }
   return frame.prefix + std::string(name);
 }
@@ -91,7 +100,8 @@ std::string GraphBuilder::placeOf(const NodeView& node, const Frame& frame) cons
 
 ir::Provenance GraphBuilder::provenanceOf(const NodeView& node, const Frame& frame) {
   ir::Provenance provenance;
-  provenance.sources.push_back(frame.graph->sources().add({frame.path, nodeName(node), std::string(node.opType)}));
+  provenance.sources.push_back(
+      frame.graph->sources().add({frame.path, nodeName(node), std::string(node.opType)}));
   return provenance;
 }
 
@@ -99,7 +109,8 @@ bool GraphBuilder::countNode() {
   // Nodes of the file were counted when it was parsed; this bounds what inlining makes of them.
   if (++inlined_ <= kMaxNodes) return true;
   if (!isExhausted_) {
-    problems_.add(Status(ErrorCode::kModelTooLarge, "the model has more than a million nodes after its functions are inlined"),
+    problems_.add(Status(ErrorCode::kModelTooLarge,
+                         "the model has more than a million nodes after its functions are inlined"),
                   "the model");
   }
   isExhausted_ = true;
@@ -111,16 +122,19 @@ bool GraphBuilder::countNode() {
 void GraphBuilder::buildInitializer(const InitializerView& view, Frame& frame) {
   const std::string where = frame.path + std::string(view.name);
   if (view.name.empty()) {
-    problems_.add(Status(ErrorCode::kModelInvalid, "an initializer has no name"), frame.path + "initializers");
+    problems_.add(Status(ErrorCode::kModelInvalid, "an initializer has no name"),
+                  frame.path + "initializers");
     return;
   }
-  auto tensor = view.isSparse ? readSparseTensorProto(view.message, source_) : readTensorProto(view.message, source_);
+  auto tensor =
+      view.isSparse ? readSparseTensorProto(view.message, source_) : readTensorProto(view.message, source_);
   if (!tensor) {
     problems_.add(tensor.status(), where);
     bind(frame, view.name, {nullptr, true}, where);
     return;
   }
-  ir::Value* value = frame.graph->addConstant(std::string(view.name), std::move(tensor->tensor), "initializer " + where);
+  ir::Value* value =
+      frame.graph->addConstant(std::string(view.name), std::move(tensor->tensor), "initializer " + where);
   bind(frame, view.name, {value, false}, where);
 }
 
@@ -166,15 +180,20 @@ void GraphBuilder::buildInputs(const GraphView& view, Frame& frame) {
   };
   std::vector<Input> inputs;
   for (const ValueInfoView& input : view.inputs) {
-    if (const Bound* known = find(*frame.scope, input.name); known != nullptr && (known->value == nullptr || known->value->isConstant())) {
+    if (const Bound* known = find(*frame.scope, input.name);
+        known != nullptr && (known->value == nullptr || known->value->isConstant())) {
       // Before IR version 4 every initializer had to be listed as an input; since then it is a default value.
-      if (model_.irVersion >= 4) notes_.push_back("the input '" + std::string(input.name) + "' has a default value and is taken as a constant");
+      if (model_.irVersion >= 4)
+        notes_.push_back("the input '" + std::string(input.name) +
+                         "' has a default value and is taken as a constant");
       continue;
     }
     const std::string where(input.name);
     auto type = inputType(input, where, problems_);
     if (type && type->dtype == DType::kUndefined) {
-      problems_.add(Status(ErrorCode::kModelInvalid, "the input has no type").expected("an element type").found("none"), where);
+      problems_.add(
+          Status(ErrorCode::kModelInvalid, "the input has no type").expected("an element type").found("none"),
+          where);
       type.reset();
     }
     if (type) dims.note(where, *type);
@@ -187,7 +206,8 @@ void GraphBuilder::buildInputs(const GraphView& view, Frame& frame) {
       bind(frame, input.name, {nullptr, true}, where);
       continue;
     }
-    ir::Type type{input.type->kind, input.type->dtype, dims.shapeOf(where, *input.type), input.type->elementIsSequence};
+    ir::Type type{input.type->kind, input.type->dtype, dims.shapeOf(where, *input.type),
+                  input.type->elementIsSequence};
     bind(frame, input.name, {frame.graph->addInput(where, std::move(type)), false}, where);
   }
 }
@@ -196,10 +216,11 @@ void GraphBuilder::buildBlockInputs(const GraphView& view, Frame& frame) {
   for (const ValueInfoView& input : view.inputs) {
     const std::string where = frame.path + std::string(input.name);
     if (frame.scope->values.contains(input.name)) {
-      problems_.add(Status(ErrorCode::kBadGraph, "an input of a nested graph is also an initializer, or given twice")
-                        .expected("a name of its own for each")
-                        .found("'" + std::string(input.name) + "'"),
-                    where);
+      problems_.add(
+          Status(ErrorCode::kBadGraph, "an input of a nested graph is also an initializer, or given twice")
+              .expected("a name of its own for each")
+              .found("'" + std::string(input.name) + "'"),
+          where);
       continue;
     }
     // What the operator passes in decides the shape; the declared one is a claim.
@@ -224,7 +245,9 @@ void GraphBuilder::buildOutputs(const GraphView& view, Frame& frame) {
       continue;
     }
     if (isMain && !seen.insert(output.name).second) {
-      problems_.add(Status(ErrorCode::kBadGraph, "two outputs of the model have the same name").expected("names of their own"), where);
+      problems_.add(Status(ErrorCode::kBadGraph, "two outputs of the model have the same name")
+                        .expected("names of their own"),
+                    where);
       continue;
     }
     if (bound->value == nullptr) continue;
@@ -232,7 +255,9 @@ void GraphBuilder::buildOutputs(const GraphView& view, Frame& frame) {
     frame.graph->outputNames().emplace_back(output.name);
   }
   if (isMain && view.outputs.empty()) {
-    problems_.add(Status(ErrorCode::kModelInvalid, "the model has no outputs").expected("at least one output"), "the model");
+    problems_.add(
+        Status(ErrorCode::kModelInvalid, "the model has no outputs").expected("at least one output"),
+        "the model");
   }
 }
 
@@ -240,10 +265,13 @@ void GraphBuilder::buildNodes(const std::vector<NodeView>& nodes, Frame& frame) 
   const NodeOrder order = orderNodes(nodes);
   if (!order.cycle.empty()) {
     std::string names;
-    for (std::size_t i = 0; i < order.cycle.size() && i < 8; ++i) names += placeOf(nodes[order.cycle[i]], frame) + " -> ";
+    for (std::size_t i = 0; i < order.cycle.size() && i < 8; ++i)
+      names += placeOf(nodes[order.cycle[i]], frame) + " -> ";
     if (order.cycle.size() > 8) names += "... -> ";
     names += nodeName(nodes[order.cycle.front()]);
-    problems_.add(Status(ErrorCode::kBadGraph, "nodes use each other's results in a cycle").expected("an order without cycles").found(names),
+    problems_.add(Status(ErrorCode::kBadGraph, "nodes use each other's results in a cycle")
+                      .expected("an order without cycles")
+                      .found(names),
                   placeOf(nodes[order.cycle.front()], frame));
     // So that nodes behind the cycle are not reported as using undefined values.
     for (const std::uint32_t stuck : order.stuck) breakOutputs(nodes[stuck], frame);
@@ -254,8 +282,8 @@ void GraphBuilder::buildNodes(const std::vector<NodeView>& nodes, Frame& frame) 
   }
 }
 
-std::unique_ptr<ir::Graph> GraphBuilder::buildBlock(const BoundAttribute& attribute, std::string_view name, Frame& frame,
-                                                    const std::string& node) {
+std::unique_ptr<ir::Graph> GraphBuilder::buildBlock(const BoundAttribute& attribute, std::string_view name,
+                                                    Frame& frame, const std::string& node) {
   const GraphView& view = *attribute.view->graph;
   auto block = std::make_unique<ir::Graph>(*frame.graph);
   block->name = view.name;

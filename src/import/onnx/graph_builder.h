@@ -29,8 +29,8 @@ Opsets readOpsets(const std::vector<OpsetView>& views, std::string_view where, P
 
 class GraphBuilder {
  public:
-  GraphBuilder(const ModelView& model, const Opsets& opsets, const ImportOptions& options, const TensorSource& source,
-               Problems& problems, std::vector<std::string>& notes);
+  GraphBuilder(const ModelView& model, const Opsets& opsets, const ImportOptions& options,
+               const TensorSource& source, Problems& problems, std::vector<std::string>& notes);
   /// The whole graph; only complete when there are no problems.
   std::unique_ptr<ir::Graph> build();
 
@@ -61,7 +61,8 @@ class GraphBuilder {
     const Frame* caller = nullptr;  ///< The frame around this one, for depth and recursion.
     std::string path;               ///< "loop1/body/": scopes around, for provenance.
     std::string prefix;             ///< Put before names, inside inlined functions.
-    const std::unordered_map<std::string_view, std::string>* outputNames = nullptr;  ///< Of the function's outputs in the graph.
+    const std::unordered_map<std::string_view, std::string>* outputNames =
+        nullptr;  ///< Of the function's outputs in the graph.
     int depth = 1;
   };
   using FunctionKey = std::string;
@@ -84,15 +85,17 @@ class GraphBuilder {
   void buildConstant(const NodeView& node, Frame& frame);
   bool findInputs(const NodeView& node, Frame& frame, std::vector<ir::Value*>& inputs);
   const op::Definition* findDefinition(const NodeView& node, const Frame& frame, int& version);
-  bool buildAttributes(const NodeView& node, const op::Definition& definition, Frame& frame, Attributes& attributes,
-                       std::vector<std::pair<std::string, BoundAttribute>>& graphs);
-  void addNode(const NodeView& node, const op::Definition& definition, int version, std::vector<ir::Value*> inputs,
-               Attributes attributes, const std::vector<std::pair<std::string, BoundAttribute>>& graphs, Frame& frame);
+  bool buildAttributes(const NodeView& node, const op::Definition& definition, Frame& frame,
+                       Attributes& attributes, std::vector<std::pair<std::string, BoundAttribute>>& graphs);
+  void addNode(const NodeView& node, const op::Definition& definition, int version,
+               std::vector<ir::Value*> inputs, Attributes attributes,
+               const std::vector<std::pair<std::string, BoundAttribute>>& graphs, Frame& frame);
 
   // Functions.
   const FunctionView* findFunction(const NodeView& node) const;
   void inlineCall(const NodeView& node, const FunctionView& function, Frame& frame);
-  bool bindArguments(const NodeView& node, const FunctionView& function, Frame& frame, Scope& scope, Bindings& bindings);
+  bool bindArguments(const NodeView& node, const FunctionView& function, Frame& frame, Scope& scope,
+                     Bindings& bindings);
 
   // Names.
   BoundAttribute resolve(const AttributeView& attribute, const Frame& frame) const;

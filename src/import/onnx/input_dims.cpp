@@ -29,12 +29,15 @@ std::string rangeText(std::int64_t lo, std::int64_t hi) {
   return lo == hi ? std::to_string(lo) : std::to_string(lo) + " to " + std::to_string(hi);
 }
 
-bool isDynamic(const DimView& dim) { return !dim.value || *dim.value == -1; }  // -1: what old converters write
+bool isDynamic(const DimView& dim) {
+  return !dim.value || *dim.value == -1;
+}  // -1: what old converters write
 
 }  // namespace
 
 InputDims::Key InputDims::keyOf(const std::string& input, const TypeView& type, std::size_t axis) {
-  if (axis < type.dims.size() && !type.dims[axis].parameter.empty()) return {std::string(type.dims[axis].parameter), 0};
+  if (axis < type.dims.size() && !type.dims[axis].parameter.empty())
+    return {std::string(type.dims[axis].parameter), 0};
   return {"\n" + input, axis};
 }
 
@@ -42,7 +45,8 @@ void InputDims::restrict(const Key& key, const DimRange& range, const std::strin
   if (range.lo < 0 || range.lo > range.hi || range.opt < range.lo || range.opt > range.hi) {
     problems_.add(Status(ErrorCode::kUsage, "a range of a dim is not ordered")
                       .expected("0 <= min <= opt <= max")
-                      .found(std::to_string(range.lo) + ":" + std::to_string(range.opt) + ":" + std::to_string(range.hi)),
+                      .found(std::to_string(range.lo) + ":" + std::to_string(range.opt) + ":" +
+                             std::to_string(range.hi)),
                   from);
     return;
   }
@@ -65,12 +69,14 @@ void InputDims::restrict(const Key& key, const DimRange& range, const std::strin
   known.hi = hi;
 }
 
-void InputDims::noteStatic(const std::string& input, std::size_t axis, std::int64_t value, const DimRange& range) {
+void InputDims::noteStatic(const std::string& input, std::size_t axis, std::int64_t value,
+                           const DimRange& range) {
   if (range.lo <= value && value <= range.hi) return;
-  problems_.add(Status(ErrorCode::kInputShape, "dim " + std::to_string(axis) + " of the input is fixed by the model")
-                    .expected(std::to_string(value))
-                    .found(rangeText(range.lo, range.hi)),
-                input);
+  problems_.add(
+      Status(ErrorCode::kInputShape, "dim " + std::to_string(axis) + " of the input is fixed by the model")
+          .expected(std::to_string(value))
+          .found(rangeText(range.lo, range.hi)),
+      input);
 }
 
 void InputDims::note(const std::string& input, const TypeView& type) {
@@ -134,7 +140,8 @@ Size InputDims::sizeOf(const std::string& input, const Key& key) {
   } else {
     const bool named = key.first.front() != '\n';
     const std::string name = symbolName(named ? key.first : input + "_dim" + std::to_string(key.second));
-    size = sizes_.newSymbol(name, range.lo < 0 ? SizeRange{.lo = 1} : SizeRange{range.lo, range.hi}, SymbolOrigin::kInputDim);
+    size = sizes_.newSymbol(name, range.lo < 0 ? SizeRange{.lo = 1} : SizeRange{range.lo, range.hi},
+                            SymbolOrigin::kInputDim);
   }
   made_.emplace(key, size);
   return size;

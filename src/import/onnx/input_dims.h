@@ -18,7 +18,9 @@ namespace rota::onnx {
 class InputDims {
  public:
   InputDims(const ImportOptions& options, SizeContext& sizes, Problems& problems)
-      : options_(options), sizes_(sizes), problems_(problems) {}
+      : options_(options),
+        sizes_(sizes),
+        problems_(problems) {}
 
   /// First all inputs are noted, then their shapes are asked for.
   void note(const std::string& input, const TypeView& type);
@@ -32,7 +34,9 @@ class InputDims {
     std::int64_t hi = -1;
     std::string from;
   };
-  using Key = std::pair<std::string, std::size_t>;  ///< (name of the dim, 0), or ("\n" + input, axis) for a dim without name.
+  using Key =
+      std::pair<std::string,
+                std::size_t>;  ///< (name of the dim, 0), or ("\n" + input, axis) for a dim without name.
 
   static Key keyOf(const std::string& input, const TypeView& type, std::size_t axis);
   void restrict(const Key& key, const DimRange& range, const std::string& from);

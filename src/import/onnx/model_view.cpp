@@ -50,7 +50,8 @@ class Parser {
 
   void count(std::int64_t items = 1) {
     items_ += items;
-    if (items_ > kMaxItems) fail(ErrorCode::kModelTooLarge, "the model has more than 16 million names and nodes");
+    if (items_ > kMaxItems)
+      fail(ErrorCode::kModelTooLarge, "the model has more than 16 million names and nodes");
   }
 
   OpsetView opset(std::string_view bytes) {
@@ -79,7 +80,9 @@ class Parser {
     return result;
   }
 
-  static std::string_view domainOf(std::string_view domain) { return domain == "ai.onnx" ? std::string_view{} : domain; }
+  static std::string_view domainOf(std::string_view domain) {
+    return domain == "ai.onnx" ? std::string_view{} : domain;
+  }
 
   void graph(std::string_view bytes, GraphView& graph, int depth) {
     if (depth > kMaxDepth) fail(ErrorCode::kModelTooDeep, "graphs are nested more than 64 deep");
@@ -155,7 +158,8 @@ class Parser {
           present = AttributeKind::kGraph;
           break;
         default:
-          if (const AttributeKind kind = kindOfField(fields.field()); kind != AttributeKind::kUndefined) present = kind;
+          if (const AttributeKind kind = kindOfField(fields.field()); kind != AttributeKind::kUndefined)
+            present = kind;
           fields.skip();
       }
     }
@@ -281,41 +285,46 @@ Status notAModel(std::string_view bytes) {
   return status;
 }
 
-bool startsWith(std::string_view bytes, std::string_view magic) { return bytes.substr(0, magic.size()) == magic; }
+bool startsWith(std::string_view bytes, std::string_view magic) {
+  return bytes.substr(0, magic.size()) == magic;
+}
 
 }  // namespace
 
 const char* describeBytes(std::string_view bytes) {
-  using namespace std::string_view_literals;
   struct Magic {
     std::size_t offset;
     std::string_view bytes;
     const char* what;
   };
   static constexpr Magic kMagics[] = {
-      {0, "PK\x03\x04"sv, "a ZIP archive (PyTorch .pt and .pth files are ZIP archives too)"},
-      {0, "\x1f\x8b"sv, "gzip-compressed data"},
-      {0, "\xfd"
-          "7zXZ"sv,
+      {0, "PK\x03\x04", "a ZIP archive (PyTorch .pt and .pth files are ZIP archives too)"},
+      {0, "\x1f\x8b", "gzip-compressed data"},
+      {0,
+       "\xfd"
+       "7zXZ",
        "xz-compressed data"},
-      {0, "ROTA"sv, "a Rota engine, which is run, not imported"},
-      {0, "version https://git-lfs"sv, "a Git LFS pointer, not the file it stands for (git lfs pull fetches it)"},
-      {0, "\x89HDF"sv, "an HDF5 file (a Keras model?)"},
-      {0, "\x93NUMPY"sv, "a NumPy array"},
-      {0, "\x7f"
-          "ELF"sv,
+      {0, "ROTA", "a Rota engine, which is run, not imported"},
+      {0, "version https://git-lfs",
+       "a Git LFS pointer, not the file it stands for (git lfs pull fetches it)"},
+      {0, "\x89HDF", "an HDF5 file (a Keras model?)"},
+      {0, "\x93NUMPY", "a NumPy array"},
+      {0,
+       "\x7f"
+       "ELF",
        "an ELF program or library"},
-      {4, "TFL3"sv, "a TensorFlow Lite model"},
-      {4, "ORTM"sv, "an ONNX Runtime model in ORT format"},
-      {0, "ftrt"sv, "a TensorRT engine"},
-      {0, "\x80\x02"sv, "a Python pickle"},
-      {0, "<!DOCTYPE"sv, "an HTML page"},
-      {0, "<html"sv, "an HTML page"},
-      {0, "<?xml"sv, "an XML file"},
+      {4, "TFL3", "a TensorFlow Lite model"},
+      {4, "ORTM", "an ONNX Runtime model in ORT format"},
+      {0, "ftrt", "a TensorRT engine"},
+      {0, "\x80\x02", "a Python pickle"},
+      {0, "<!DOCTYPE", "an HTML page"},
+      {0, "<html", "an HTML page"},
+      {0, "<?xml", "an XML file"},
   };
   if (bytes.empty()) return "an empty file";
   for (const Magic& magic : kMagics) {
-    if (bytes.size() >= magic.offset && startsWith(bytes.substr(magic.offset), magic.bytes)) return magic.what;
+    if (bytes.size() >= magic.offset && startsWith(bytes.substr(magic.offset), magic.bytes))
+      return magic.what;
   }
   const std::string_view head = bytes.substr(0, 512);
   const bool isText = std::all_of(head.begin(), head.end(), [](char c) {
@@ -340,14 +349,17 @@ Result<ModelView> parseModel(std::string_view bytes) {
           .found(std::to_string(bytes.size()) + " bytes")
           .fix("copy or export the model again");
     }
-    if (!plausible && (status.code() == ErrorCode::kModelTruncated || status.code() == ErrorCode::kModelInvalid)) {
+    if (!plausible &&
+        (status.code() == ErrorCode::kModelTruncated || status.code() == ErrorCode::kModelInvalid)) {
       return notAModel(bytes);
     }
     return status;
   }
   if (!model->graph) {
     if (!sawField || model->irVersion == 0) return notAModel(bytes);
-    return Status(ErrorCode::kModelTruncated, "the model has no graph").expected("a whole file").fix("copy or export it again");
+    return Status(ErrorCode::kModelTruncated, "the model has no graph")
+        .expected("a whole file")
+        .fix("copy or export it again");
   }
   return model;
 }

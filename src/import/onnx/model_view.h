@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "import/onnx/fields.h"
 #include "core/attributes.h"
+#include "import/onnx/fields.h"
 #include "import/onnx/tensor_proto.h"
 
 namespace rota::onnx {
@@ -60,7 +60,8 @@ struct GraphView {
   std::vector<InitializerView> initializers;
   std::vector<ValueInfoView> inputs;
   std::vector<ValueInfoView> outputs;
-  std::vector<std::string_view> captures;  ///< Names used inside that are defined outside; sorted. Not set for the main graph.
+  std::vector<std::string_view>
+      captures;  ///< Names used inside that are defined outside; sorted. Not set for the main graph.
 };
 
 struct OpsetView {

@@ -10,12 +10,16 @@ namespace {
 
 /// The tensor of a Constant node's attribute; nothing when the attribute is not one of those.
 std::optional<Tensor> constantOf(std::string_view name, const Attribute& value) {
-  if (const auto* tensor = std::get_if<Tensor>(&value); tensor != nullptr && (name == "value" || name == "sparse_value")) return *tensor;
+  if (const auto* tensor = std::get_if<Tensor>(&value);
+      tensor != nullptr && (name == "value" || name == "sparse_value"))
+    return *tensor;
   if (const auto* number = std::get_if<std::int64_t>(&value); number != nullptr && name == "value_int") {
     return Tensor::ofInt64({*number}, {});
   }
-  if (const auto* number = std::get_if<float>(&value); number != nullptr && name == "value_float") return Tensor::ofFloat({*number}, {});
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value); list != nullptr && name == "value_ints") {
+  if (const auto* number = std::get_if<float>(&value); number != nullptr && name == "value_float")
+    return Tensor::ofFloat({*number}, {});
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+      list != nullptr && name == "value_ints") {
     return Tensor::ofInt64(*list, {static_cast<std::int64_t>(list->size())});
   }
   if (const auto* list = std::get_if<std::vector<float>>(&value); list != nullptr && name == "value_floats") {
@@ -67,29 +71,34 @@ const op::Definition* GraphBuilder::findDefinition(const NodeView& node, const F
     return nullptr;
   }
   const std::int64_t* imported = nullptr;
-  for (const Opsets* opsets : {&opsets_, frame.opsets}) {  // a function's own imports count before the model's
+  for (const Opsets* opsets :
+       {&opsets_, frame.opsets}) {  // a function's own imports count before the model's
     if (const auto found = opsets->find(node.domain); found != opsets->end()) imported = &found->second;
   }
   if (imported == nullptr) {
-    problems_.add(Status(ErrorCode::kModelInvalid, "the model does not import an operator set for a domain that it uses")
-                      .expected("an import of '" + (node.domain.empty() ? "ai.onnx" : std::string(node.domain)) + "'")
-                      .found("none"),
-                  placeOf(node, frame));
+    problems_.add(
+        Status(ErrorCode::kModelInvalid,
+               "the model does not import an operator set for a domain that it uses")
+            .expected("an import of '" + (node.domain.empty() ? "ai.onnx" : std::string(node.domain)) + "'")
+            .found("none"),
+        placeOf(node, frame));
     return nullptr;
   }
   version = static_cast<int>(std::clamp<std::int64_t>(*imported, 0, 1'000'000));
   if (!definition->versions.empty() && version < definition->versions.front()) {
-    problems_.add(Status(ErrorCode::kUnsupportedVersion, "this version of the operator " + name + " is not supported")
-                      .expected("operator set " + std::to_string(definition->versions.front()) + " or newer")
-                      .found("operator set " + std::to_string(version))
-                      .fix("export the model with a newer operator set"),
-                  placeOf(node, frame));
+    problems_.add(
+        Status(ErrorCode::kUnsupportedVersion, "this version of the operator " + name + " is not supported")
+            .expected("operator set " + std::to_string(definition->versions.front()) + " or newer")
+            .found("operator set " + std::to_string(version))
+            .fix("export the model with a newer operator set"),
+        placeOf(node, frame));
     return nullptr;
   }
   return definition;
 }
 
-bool GraphBuilder::buildAttributes(const NodeView& node, const op::Definition& definition, Frame& frame, Attributes& attributes,
+bool GraphBuilder::buildAttributes(const NodeView& node, const op::Definition& definition, Frame& frame,
+                                   Attributes& attributes,
                                    std::vector<std::pair<std::string, BoundAttribute>>& graphs) {
   const std::string place = placeOf(node, frame);
   std::vector<std::string_view> given;
@@ -100,7 +109,8 @@ bool GraphBuilder::buildAttributes(const NodeView& node, const op::Definition& d
   };
   for (const AttributeView& attribute : node.attributes) {
     if (std::find(given.begin(), given.end(), attribute.name) != given.end()) {
-      report(Status(ErrorCode::kBadAttribute, "the attribute '" + std::string(attribute.name) + "' is given twice"));
+      report(Status(ErrorCode::kBadAttribute,
+                    "the attribute '" + std::string(attribute.name) + "' is given twice"));
       continue;
     }
     const BoundAttribute bound = resolve(attribute, frame);
@@ -118,7 +128,8 @@ bool GraphBuilder::buildAttributes(const NodeView& node, const op::Definition& d
     if (value) {
       attributes.set(std::string(attribute.name), std::move(*value));
     } else {
-      report(Status(value.status().code(), "attribute '" + std::string(attribute.name) + "': " + value.status().detail().message)
+      report(Status(value.status().code(),
+                    "attribute '" + std::string(attribute.name) + "': " + value.status().detail().message)
                  .expected(value.status().detail().expected)
                  .found(value.status().detail().found));
     }
@@ -135,12 +146,15 @@ void GraphBuilder::buildConstant(const NodeView& node, Frame& frame) {
     const BoundAttribute bound = resolve(attribute, frame);
     if (bound.view == nullptr) continue;
     if (bound.view->kind == AttributeKind::kString || bound.view->kind == AttributeKind::kStrings) {
-      problems_.add(Status(ErrorCode::kUnsupportedType, "string tensors are not supported").expected("a numeric constant"), place);
+      problems_.add(Status(ErrorCode::kUnsupportedType, "string tensors are not supported")
+                        .expected("a numeric constant"),
+                    place);
       isReported = true;
       continue;
     }
-    auto value = bound.view->kind == AttributeKind::kGraph ? Status(ErrorCode::kBadAttribute, "a graph is not a constant")
-                                                           : readAttributeValue(*bound.view, source_);
+    auto value = bound.view->kind == AttributeKind::kGraph
+                     ? Status(ErrorCode::kBadAttribute, "a graph is not a constant")
+                     : readAttributeValue(*bound.view, source_);
     if (!value) {
       problems_.add(value.status(), place);
       isReported = true;
@@ -150,16 +164,17 @@ void GraphBuilder::buildConstant(const NodeView& node, Frame& frame) {
   }
   if (!constant || node.outputs.size() != 1 || node.outputs[0].empty()) {
     if (!isReported) {
-      problems_.add(Status(ErrorCode::kBadAttribute, "a Constant needs one value and one output")
-                        .expected("one of value, value_int, value_ints, value_float, value_floats, sparse_value"),
-                    place);
+      problems_.add(
+          Status(ErrorCode::kBadAttribute, "a Constant needs one value and one output")
+              .expected("one of value, value_int, value_ints, value_float, value_floats, sparse_value"),
+          place);
     }
     breakOutputs(node, frame);
     return;
   }
   const std::string name = valueName(node.outputs[0], frame);
-  ir::Value* value =
-      frame.graph->addConstant(name, std::move(*constant), "constant " + frame.path + nodeName(node), provenanceOf(node, frame));
+  ir::Value* value = frame.graph->addConstant(
+      name, std::move(*constant), "constant " + frame.path + nodeName(node), provenanceOf(node, frame));
   bind(frame, node.outputs[0], {value, false}, place);
 }
 
@@ -189,23 +204,25 @@ void GraphBuilder::buildNode(const NodeView& node, Frame& frame) {
   std::vector<std::pair<std::string, BoundAttribute>> graphs;
   isWhole = buildAttributes(node, *definition, frame, attributes, graphs) && isWhole;
   if (!isWhole) {
-    for (const auto& [name, graph] : graphs) buildBlock(graph, name, frame, nodeName(node));  // for the problems inside
+    for (const auto& [name, graph] : graphs)
+      buildBlock(graph, name, frame, nodeName(node));  // for the problems inside
     breakOutputs(node, frame);
     return;
   }
   addNode(node, *definition, version, std::move(inputs), std::move(attributes), graphs, frame);
 }
 
-void GraphBuilder::addNode(const NodeView& node, const op::Definition& definition, int version, std::vector<ir::Value*> inputs,
-                           Attributes attributes, const std::vector<std::pair<std::string, BoundAttribute>>& graphs,
-                           Frame& frame) {
+void GraphBuilder::addNode(const NodeView& node, const op::Definition& definition, int version,
+                           std::vector<ir::Value*> inputs, Attributes attributes,
+                           const std::vector<std::pair<std::string, BoundAttribute>>& graphs, Frame& frame) {
   const std::string name = nodeName(node);
   std::vector<std::unique_ptr<ir::Graph>> blocks;
   for (const auto& [attribute, graph] : graphs) blocks.push_back(buildBlock(graph, attribute, frame, name));
   std::vector<std::string> outputs;
   for (const std::string_view output : node.outputs) outputs.push_back(valueName(output, frame));
-  ir::Node* made = frame.graph->addNode(frame.prefix + name, std::string(node.domain), std::string(node.opType), version,
-                                        std::move(inputs), outputs, provenanceOf(node, frame));
+  ir::Node* made =
+      frame.graph->addNode(frame.prefix + name, std::string(node.domain), std::string(node.opType), version,
+                           std::move(inputs), outputs, provenanceOf(node, frame));
   made->definition = &definition;
   made->attributes = std::move(attributes);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -213,7 +230,8 @@ void GraphBuilder::addNode(const NodeView& node, const op::Definition& definitio
     made->blocks.push_back(std::move(blocks[i]));
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (!node.outputs[i].empty()) bind(frame, node.outputs[i], {made->outputs[i], false}, placeOf(node, frame));
+    if (!node.outputs[i].empty())
+      bind(frame, node.outputs[i], {made->outputs[i], false}, placeOf(node, frame));
   }
 }
 

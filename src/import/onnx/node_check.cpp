@@ -52,10 +52,11 @@ std::vector<Status> checkArity(const NodeView& node, const op::Definition& defin
     const op::Formal& formal = definition.inputs[i];
     const bool given = i < node.inputs.size() && !node.inputs[i].empty();
     if (formal.option != op::FormalOption::kRequired || given) continue;
-    problems.push_back(
-        Status(ErrorCode::kMissingInput, name + " lacks its input '" + formal.name + "' (number " + std::to_string(i) + ")")
-            .expected("a value")
-            .found(i < node.inputs.size() ? "an empty name" : std::to_string(node.inputs.size()) + " inputs"));
+    problems.push_back(Status(ErrorCode::kMissingInput, name + " lacks its input '" + formal.name +
+                                                            "' (number " + std::to_string(i) + ")")
+                           .expected("a value")
+                           .found(i < node.inputs.size() ? "an empty name"
+                                                         : std::to_string(node.inputs.size()) + " inputs"));
   }
   if (node.inputs.size() > definition.inputs.size() && !isVariadic(definition.inputs)) {
     problems.push_back(Status(ErrorCode::kModelInvalid, name + " has too many inputs")
@@ -71,25 +72,30 @@ std::vector<Status> checkArity(const NodeView& node, const op::Definition& defin
 }
 
 Status checkAttribute(std::string_view name, AttributeKind kind, const op::Definition& definition) {
-  const auto formal = std::find_if(definition.attributes.begin(), definition.attributes.end(),
-                                   [&](const op::AttributeFormal& candidate) { return candidate.name == name; });
+  const auto formal =
+      std::find_if(definition.attributes.begin(), definition.attributes.end(),
+                   [&](const op::AttributeFormal& candidate) { return candidate.name == name; });
   const std::string op = operatorName(definition.domain, definition.name);
   if (formal == definition.attributes.end()) {
     std::string known;
-    for (const op::AttributeFormal& candidate : definition.attributes) known += (known.empty() ? "" : ", ") + candidate.name;
+    for (const op::AttributeFormal& candidate : definition.attributes)
+      known += (known.empty() ? "" : ", ") + candidate.name;
     return Status(ErrorCode::kBadAttribute, op + " has no attribute '" + std::string(name) + "'")
         .expected(known.empty() ? "no attributes" : "one of " + known)
         .found("'" + std::string(name) + "'");
   }
   const AttributeKind expected = kindOf(formal->type);
-  const bool fits = kind == expected || (kind == AttributeKind::kSparseTensor && expected == AttributeKind::kTensor);
+  const bool fits =
+      kind == expected || (kind == AttributeKind::kSparseTensor && expected == AttributeKind::kTensor);
   if (fits) return Status::ok();
-  return Status(ErrorCode::kBadAttribute, "attribute '" + std::string(name) + "' of " + op + " has the wrong type")
+  return Status(ErrorCode::kBadAttribute,
+                "attribute '" + std::string(name) + "' of " + op + " has the wrong type")
       .expected(attributeKindName(expected))
       .found(attributeKindName(kind));
 }
 
-std::vector<Status> checkRequiredAttributes(const std::vector<std::string_view>& given, const op::Definition& definition) {
+std::vector<Status> checkRequiredAttributes(const std::vector<std::string_view>& given,
+                                            const op::Definition& definition) {
   std::vector<Status> problems;
   for (const op::AttributeFormal& formal : definition.attributes) {
     if (!formal.required || std::find(given.begin(), given.end(), formal.name) != given.end()) continue;

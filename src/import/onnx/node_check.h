@@ -19,7 +19,8 @@ std::vector<Status> checkArity(const NodeView& node, const op::Definition& defin
 /// Known name and right type of one attribute.
 Status checkAttribute(std::string_view name, AttributeKind kind, const op::Definition& definition);
 /// Required attributes that are not among `given`.
-std::vector<Status> checkRequiredAttributes(const std::vector<std::string_view>& given, const op::Definition& definition);
+std::vector<Status> checkRequiredAttributes(const std::vector<std::string_view>& given,
+                                            const op::Definition& definition);
 /// "Resize" or "com.example.Resize".
 std::string operatorName(std::string_view domain, std::string_view opType);
 

@@ -30,8 +30,8 @@ std::vector<std::uint32_t> usesOf(const NodeView& node, const Producers& produce
 }
 
 /// From any stuck node, going to a stuck node that it uses must come back to a node seen before.
-std::vector<std::uint32_t> findCycle(const std::vector<std::vector<std::uint32_t>>& uses, const std::vector<bool>& done,
-                                     std::uint32_t start) {
+std::vector<std::uint32_t> findCycle(const std::vector<std::vector<std::uint32_t>>& uses,
+                                     const std::vector<bool>& done, std::uint32_t start) {
   std::vector<std::uint32_t> path;
   std::vector<std::size_t> position(uses.size(), SIZE_MAX);
   std::uint32_t at = start;

@@ -14,7 +14,8 @@ void Problems::add(const Status& status, std::string_view where) {
   const ErrorDetail& detail = status.detail();
   const std::string_view place = where.empty() ? std::string_view(detail.node) : where;
   std::string key = std::to_string(static_cast<int>(detail.code));
-  for (const std::string* text : {&detail.message, &detail.expected, &detail.found, &detail.fix}) key += '\n' + *text;
+  for (const std::string* text : {&detail.message, &detail.expected, &detail.found, &detail.fix})
+    key += '\n' + *text;
   auto [found, isNew] = byText_.try_emplace(std::move(key), entries_.size());
   if (isNew) {
     if (entries_.size() >= kMaxProblems) {
@@ -34,13 +35,15 @@ std::vector<Status> Problems::take() {
   for (Entry& entry : entries_) {
     std::string where;
     for (const std::string& place : entry.places) where += (where.empty() ? "" : ", ") + place;
-    if (entry.count > entry.places.size()) where += " and " + std::to_string(entry.count - entry.places.size()) + " more";
+    if (entry.count > entry.places.size())
+      where += " and " + std::to_string(entry.count - entry.places.size()) + " more";
     entry.detail.node = std::move(where);
     if (entry.count > 1) entry.detail.message += " (" + std::to_string(entry.count) + " times)";
     result.push_back(Status(std::move(entry.detail)));
   }
   if (dropped_ != 0) {
-    result.push_back(Status(ErrorCode::kModelInvalid, std::to_string(dropped_) + " further problems are not listed"));
+    result.push_back(
+        Status(ErrorCode::kModelInvalid, std::to_string(dropped_) + " further problems are not listed"));
   }
   entries_.clear();
   byText_.clear();

@@ -26,14 +26,16 @@ ModelMetadata metadataOf(const ModelView& model) {
 void checkVersions(const ModelView& model, Opsets& opsets, Problems& problems) {
   if (model.irVersion < 1 || model.irVersion > kNewestIrVersion) {
     const bool isNew = model.irVersion > kNewestIrVersion;
-    problems.add(Status(isNew ? ErrorCode::kUnsupportedVersion : ErrorCode::kModelInvalid,
-                        isNew ? "the IR version of the model is too new" : "the model has no valid IR version")
-                     .expected("1 to " + std::to_string(kNewestIrVersion))
-                     .found(std::to_string(model.irVersion))
-                     .fix("export the model again with a current exporter"),
-                 "the model");
+    problems.add(
+        Status(isNew ? ErrorCode::kUnsupportedVersion : ErrorCode::kModelInvalid,
+               isNew ? "the IR version of the model is too new" : "the model has no valid IR version")
+            .expected("1 to " + std::to_string(kNewestIrVersion))
+            .found(std::to_string(model.irVersion))
+            .fix("export the model again with a current exporter"),
+        "the model");
   }
-  if (opsets.empty() && model.irVersion >= 1 && model.irVersion < 3) opsets.emplace("", 1);  // imports came with IR version 3
+  if (opsets.empty() && model.irVersion >= 1 && model.irVersion < 3)
+    opsets.emplace("", 1);  // imports came with IR version 3
   if (opsets.empty()) {
     problems.add(Status(ErrorCode::kModelInvalid, "the model imports no operator set")
                      .expected("an import of 'ai.onnx'")
@@ -62,7 +64,8 @@ ImportResult importView(const ModelView& model, const TensorSource& source, cons
   return result;
 }
 
-Result<ImportResult> importBuffer(const std::shared_ptr<Buffer>& bytes, ExternalData external, const ImportOptions& options) {
+Result<ImportResult> importBuffer(const std::shared_ptr<Buffer>& bytes, ExternalData external,
+                                  const ImportOptions& options) {
   const std::string_view view(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   auto model = parseModel(view);
   if (!model) return model.status();
@@ -84,7 +87,8 @@ Result<ImportResult> importOnnx(const std::string& path, const ImportOptions& op
 }
 
 Result<ImportResult> importOnnxBytes(std::shared_ptr<Buffer> bytes, const ImportOptions& options) {
-  return importBuffer(bytes, ExternalData(options.dataFolder, options.dataRoots, options.dataBuffers), options);
+  return importBuffer(bytes, ExternalData(options.dataFolder, options.dataRoots, options.dataBuffers),
+                      options);
 }
 
 Status summariseProblems(const std::vector<Status>& problems) {

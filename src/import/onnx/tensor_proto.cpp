@@ -54,7 +54,8 @@ Parts readParts(std::string_view message) {
     switch (fields.field()) {
       case field::tensor::kDims:
         fields.append(parts.dims);
-        if (parts.dims.size() > kMaxRank) fail(ErrorCode::kModelTooLarge, "a tensor has more than 64 dimensions");
+        if (parts.dims.size() > kMaxRank)
+          fail(ErrorCode::kModelTooLarge, "a tensor has more than 64 dimensions");
         break;
       case field::tensor::kDataType: parts.dataType = fields.integer(); break;
       case field::tensor::kName: parts.name = fields.text(); break;
@@ -130,8 +131,7 @@ Status storeIntegers(const std::vector<std::int64_t>& values, int bits, std::byt
   return Status::ok();
 }
 
-template <typename T>
-std::vector<T> collect(const Parts& parts, std::uint32_t which, std::size_t limit) {
+template <typename T> std::vector<T> collect(const Parts& parts, std::uint32_t which, std::size_t limit) {
   std::vector<T> values;
   for (Fields fields(parts.message); fields.next();) {
     if (fields.field() != which) {
@@ -156,7 +156,8 @@ Result<Tensor> decodeTyped(const Parts& parts, DType dtype, std::size_t count) {
   const DTypeInfo& row = info(dtype);
   const std::uint32_t which = typedFieldOf(dtype);
   if (parts.typedField != 0 && (parts.typedField != which || parts.hasTwoTypedFields)) {
-    return Status(ErrorCode::kModelInvalid, std::string("a ") + row.name + " tensor has its data in the field of another type")
+    return Status(ErrorCode::kModelInvalid,
+                  std::string("a ") + row.name + " tensor has its data in the field of another type")
         .expected("field " + std::to_string(which) + " of TensorProto")
         .found("field " + std::to_string(parts.typedField));
   }
@@ -182,7 +183,8 @@ Result<Tensor> decodeTyped(const Parts& parts, DType dtype, std::size_t count) {
   return tensor;
 }
 
-Result<Tensor> copyOf(DType dtype, const std::vector<std::int64_t>& dims, const std::byte* data, std::size_t bytes) {
+Result<Tensor> copyOf(DType dtype, const std::vector<std::int64_t>& dims, const std::byte* data,
+                      std::size_t bytes) {
   auto tensor = Tensor::allocate(dtype, dims);
   if (!tensor) return tensor.status();
   if (bytes != 0) std::memcpy(tensor->mutableData(), data, bytes);
@@ -190,11 +192,12 @@ Result<Tensor> copyOf(DType dtype, const std::vector<std::int64_t>& dims, const 
 }
 
 /// A view of `data` where alignment allows it. Booleans are made 0 or 1, so that kernels may trust them.
-Result<Tensor> viewOrCopy(DType dtype, const std::vector<std::int64_t>& dims, const std::shared_ptr<Buffer>& buffer,
-                          const std::byte* data, std::size_t bytes) {
+Result<Tensor> viewOrCopy(DType dtype, const std::vector<std::int64_t>& dims,
+                          const std::shared_ptr<Buffer>& buffer, const std::byte* data, std::size_t bytes) {
   const std::size_t alignment = std::clamp<std::size_t>(static_cast<std::size_t>(info(dtype).bits) / 8, 1, 8);
   const bool aligned = reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
-  const bool odd = dtype == DType::kBool && std::any_of(data, data + bytes, [](std::byte b) { return b > std::byte{1}; });
+  const bool odd =
+      dtype == DType::kBool && std::any_of(data, data + bytes, [](std::byte b) { return b > std::byte{1}; });
   if (buffer != nullptr && aligned && !odd && bytes != 0) {
     return Tensor::over(dtype, dims, buffer, static_cast<std::size_t>(data - buffer->data()));
   }
@@ -222,13 +225,15 @@ Result<Tensor> decode(const Parts& parts, const TensorSource& source) {
   const auto count = checkedCount(parts.dims);
   const auto bytes = checkedBytes(dtype, parts.dims);
   if (!count || !bytes) {
-    return Status(ErrorCode::kModelTooLarge, "a tensor has a negative dim or too many elements").found(dimsText(parts.dims));
+    return Status(ErrorCode::kModelTooLarge, "a tensor has a negative dim or too many elements")
+        .found(dimsText(parts.dims));
   }
   if (parts.isExternal) {
     if (parts.hasRaw || parts.typedField != 0) {
       return Status(ErrorCode::kModelInvalid, "a tensor has data both inside and outside the model");
     }
-    if (source.external == nullptr) return Status(ErrorCode::kExternalData, "external data is not allowed here");
+    if (source.external == nullptr)
+      return Status(ErrorCode::kExternalData, "external data is not allowed here");
     auto range = source.external->find(parts.entries, *bytes);
     if (!range) return range.status();
     return viewOrCopy(dtype, parts.dims, range->buffer, range->buffer->data() + range->offset, *bytes);
@@ -259,7 +264,8 @@ SparseParts readSparseParts(std::string_view message) {
       case field::sparse::kIndices: parts.indices = fields.bytes(); break;
       case field::sparse::kDims:
         fields.append(parts.dims);
-        if (parts.dims.size() > kMaxRank) fail(ErrorCode::kModelTooLarge, "a tensor has more than 64 dimensions");
+        if (parts.dims.size() > kMaxRank)
+          fail(ErrorCode::kModelTooLarge, "a tensor has more than 64 dimensions");
         break;
       default: fields.skip();
     }
@@ -268,7 +274,8 @@ SparseParts readSparseParts(std::string_view message) {
 }
 
 /// Row-major position of entry `i`, or nothing when it lies outside.
-std::optional<std::int64_t> sparsePosition(const TensorView& indices, std::int64_t i, Dims dims, std::int64_t count) {
+std::optional<std::int64_t> sparsePosition(const TensorView& indices, std::int64_t i, Dims dims,
+                                           std::int64_t count) {
   if (indices.rank() == 1) {
     const std::int64_t position = intAt(indices, i);
     if (position < 0 || position >= count) return std::nullopt;
@@ -285,18 +292,21 @@ std::optional<std::int64_t> sparsePosition(const TensorView& indices, std::int64
   return position;
 }
 
-Result<Tensor> expandSparse(const Tensor& values, const Tensor& indices, const std::vector<std::int64_t>& dims) {
+Result<Tensor> expandSparse(const Tensor& values, const Tensor& indices,
+                            const std::vector<std::int64_t>& dims) {
   const int bits = info(values.dtype()).bits;
   const auto count = checkedCount(dims);
   const auto bytes = checkedBytes(values.dtype(), dims);
   if (!count || !bytes || *bytes > kSparseBytes + kSparseFactor * values.bytes()) {
-    return Status(ErrorCode::kModelTooLarge, "a sparse tensor expands to too many elements").found(dimsText(dims));
+    return Status(ErrorCode::kModelTooLarge, "a sparse tensor expands to too many elements")
+        .found(dimsText(dims));
   }
   const std::int64_t entries = values.count();
   const bool linear = indices.dims().size() == 1 && indices.count() == entries;
   const bool coordinates = indices.dims().size() == 2 && indices.dims()[0] == entries &&
                            indices.dims()[1] == static_cast<std::int64_t>(dims.size());
-  if (values.dims().size() != 1 || indices.dtype() != DType::kInt64 || bits < 8 || (!linear && !coordinates)) {
+  if (values.dims().size() != 1 || indices.dtype() != DType::kInt64 || bits < 8 ||
+      (!linear && !coordinates)) {
     return Status(ErrorCode::kModelInvalid, "values and indices of a sparse tensor do not fit each other")
         .expected("values [n], int64 indices [n] or [n, rank]")
         .found("values " + dimsText(values.dims()) + ", indices " + dimsText(indices.dims()));

@@ -21,7 +21,9 @@ struct ParseFailure {
   Status status;
 };
 
-[[noreturn]] inline void fail(ErrorCode code, std::string message) { throw ParseFailure{Status(code, std::move(message))}; }
+[[noreturn]] inline void fail(ErrorCode code, std::string message) {
+  throw ParseFailure{Status(code, std::move(message))};
+}
 
 /// A cursor over the fields of one message. The bytes must outlive everything that is taken from it.
 class Fields {
@@ -65,18 +67,15 @@ class Fields {
 /// True when `text` is well-formed UTF-8.
 bool isUtf8(std::string_view text);
 
-template <typename T>
-struct Guarded {
+template <typename T> struct Guarded {
   using Type = Result<T>;
 };
-template <typename T>
-struct Guarded<Result<T>> {
+template <typename T> struct Guarded<Result<T>> {
   using Type = Result<T>;
 };
 
 /// Runs a reader (of a value or a Result) and turns what it throws into a Status.
-template <typename Reader>
-auto guarded(Reader&& reader) -> typename Guarded<decltype(reader())>::Type {
+template <typename Reader> auto guarded(Reader&& reader) -> typename Guarded<decltype(reader())>::Type {
   try {
     return reader();
   } catch (const ParseFailure& failure) {

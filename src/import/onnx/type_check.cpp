@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// See type_check.h.
+#include "import/onnx/type_check.h"
+
+#include <algorithm>
+
+#include "op/definition.h"
+
+namespace rota::onnx {
+
+void inferTypes(ir::Graph& graph, Problems& problems) {
+  if (problems.empty()) {
+    const Status status = op::inferGraph(graph);
+    if (status.isOk()) return;
+  }
+  for (const auto& node : graph.nodes()) {
+    const bool isReady = std::all_of(node->inputs.begin(), node->inputs.end(), [](const ir::Value* input) {
+      return input == nullptr || input->type.dtype != DType::kUndefined;
+    });
+    if (!isReady) continue;
+    if (Status status = op::inferNode(*node); !status.isOk()) {
+      problems.add(status, status.detail().node.empty() ? node->name : status.detail().node);
+      for (ir::Value* output : node->outputs) {
+        if (output != nullptr) output->type = {};
+      }
+    }
+  }
+}
+
+void checkDeclaredOutputs(const GraphView& view, const ir::Graph& graph, Problems& problems) {
+  for (std::size_t i = 0; i < view.outputs.size() && i < graph.outputs().size(); ++i) {
+    const auto declared = readType(view.outputs[i].type);
+    const ir::Type& found = graph.outputs()[i]->type;
+    if (!declared || declared->dtype == DType::kUndefined || declared->dtype == found.dtype) continue;
+    problems.add(
+        Status(ErrorCode::kTypeMismatch, "the output has another element type than the model declares")
+            .expected(info(declared->dtype).name)
+            .found(info(found.dtype).name),
+        std::string(view.outputs[i].name));
+  }
+}
+
+}  // namespace rota::onnx
