@@ -222,7 +222,8 @@ template <typename Action> void withCodec(DType dtype, const Action& action) {
     case DType::kString:
     case DType::kCount: break;
   }
-  CHECK(!"elements of this type are not numbers");
+  constexpr bool kElementsAreNumbers = false;
+  CHECK(kElementsAreNumbers);
 }
 
 template <typename Out>

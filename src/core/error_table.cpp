@@ -2,6 +2,7 @@
 // The texts of `rota explain` and the exit codes. The rows are the cases of one switch without a default, so that the
 // compiler refuses a code of error_code.h that has no row (-Wswitch) or has two; the sorted table is computed from it.
 // Tested by src/core/error_table_test.cpp.
+// lint: table
 #include "core/error_table.h"
 
 #include <array>

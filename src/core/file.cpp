@@ -128,7 +128,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   struct stat status{};
   if (fstat(fd.get(), &status) != 0) return readError(path, errno);
   if (!S_ISREG(status.st_mode)) return notRegular(ErrorCode::kFileRead, path, status.st_mode);
-  std::shared_ptr<MappedFile> file(new MappedFile);
+  const auto file = std::make_shared<MappedFile>(Key());
   file->path_ = path;
   file->data_ = kNoBytes;
   if (status.st_size > 0) {
@@ -138,7 +138,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
     file->data_ = static_cast<const std::byte*>(data);
     file->size_ = size;
   }
-  return std::shared_ptr<const MappedFile>(std::move(file));
+  return std::shared_ptr<const MappedFile>(file);
 }
 
 MappedFile::~MappedFile() {
@@ -152,7 +152,7 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
         .at(path)
         .expected("the path of a file");
   }
-  std::unique_ptr<FileWriter> writer(new FileWriter);
+  auto writer = std::make_unique<FileWriter>(Key());
   writer->path_ = linkTarget(path);
   mode_t mode = 0666;  // less the umask
   struct stat status{};

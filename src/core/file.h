@@ -18,7 +18,12 @@ namespace rota {
 
 /// A whole regular file mapped read-only. Devices, pipes and folders are refused. Immutable, thread-safe.
 class MappedFile {
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
+  explicit MappedFile(Key) {}  ///< Only `open` has a key.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -30,7 +35,6 @@ class MappedFile {
   const std::string& path() const { return path_; }
 
  private:
-  MappedFile() = default;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::string path_;
@@ -38,7 +42,12 @@ class MappedFile {
 
 /// Writes a new file piece by piece; nothing is visible under `path` before `commit`. Destroyed without commit: nothing is left.
 class FileWriter {
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
+  explicit FileWriter(Key) {}  ///< Only `create` has a key.
   static Result<std::unique_ptr<FileWriter>> create(const std::string& path);
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
@@ -51,7 +60,6 @@ class FileWriter {
   Status commit();
 
  private:
-  FileWriter() = default;
   int fd_ = -1;
   std::size_t position_ = 0;
   std::string path_;

@@ -27,7 +27,8 @@ struct Sink {
 };
 
 Sink& sink() {
-  static auto* const instance = new Sink;  // never destroyed: lines from static destructors still arrive
+  static auto* const instance =
+      std::make_unique<Sink>().release();  // never destroyed: lines from static destructors still arrive
   return *instance;
 }
 
