@@ -30,6 +30,9 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::kUndefined;
   std::vector<std::int64_t> dims;
+  bool rankKnown = true;
+  bool isSequence = false;  ///< Elements have this dtype; see setInputSequence and outputSequence.
+  bool isOptional = false;
   std::vector<std::string> dimNames;  ///< Symbol or expression for each dim, "" for numbers.
   std::vector<std::int64_t> minDims, optDims, maxDims;  ///< From the first profile; empty without one.
 };

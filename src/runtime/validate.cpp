@@ -54,7 +54,11 @@ class Validator {
   Status states() const;
   Status block(std::uint32_t id, int depth);
   Status step(const Step& step, const std::string& where, int depth);
+  Status handOver(std::int32_t from, std::int32_t to, const std::string& where) const;
+  Status stacks(std::int32_t element, std::int32_t whole, const std::string& where) const;
   Status controlFlow(const Step& step, const std::string& where) const;
+  Status loopValues(const Step& step, std::size_t firstInput, std::size_t firstResult, std::size_t carried,
+                    const std::string& where) const;
   Status define(std::int32_t id, const std::string& where);
   Status use(std::int32_t id, const std::string& where) const;
 
@@ -261,14 +265,40 @@ Status Validator::use(std::int32_t id, const std::string& where) const {
   return Status::ok();
 }
 
+Status Validator::handOver(std::int32_t from, std::int32_t to, const std::string& where) const {
+  if (from == kNone || to == kNone) return Status::ok();
+  if (!isValue(from) || !isValue(to)) return broken(where, "what it hands over exists");
+  const ValueInfo& a = value(from);
+  const ValueInfo& b = value(to);
+  if (a.kind != b.kind || a.dtype != b.dtype || !(a.layout == b.layout))
+    return broken(where, nameOf(from) + " and " + nameOf(to) + " have the same type and layout");
+  return Status::ok();
+}
+
+Status Validator::stacks(std::int32_t element, std::int32_t whole, const std::string& where) const {
+  if (element == kNone || whole == kNone) return Status::ok();
+  if (!isValue(element) || !isValue(whole)) return broken(where, "what it hands over exists");
+  const ValueInfo& a = value(element);
+  const ValueInfo& b = value(whole);
+  if (a.kind != ValueKind::kTensor || b.kind != ValueKind::kTensor || a.dtype != b.dtype ||
+      !a.layout.isPlain() || !b.layout.isPlain() ||
+      (a.rankKnown && b.rankKnown && a.dims.size() + 1 != b.dims.size()))
+    return broken(where, nameOf(element) + " is a slice of " + nameOf(whole));
+  return Status::ok();
+}
+
 Status Validator::controlFlow(const Step& step, const std::string& where) const {
   const auto count = [&](std::size_t i) -> const Block& { return p_.blocks[step.blocks[i]]; };
   if (step.kernel == "flow.if") {
     if (step.blocks.size() != 2 || step.inputs.size() != 1 || step.inputs[0] == kNone)
       return broken(where, "an If has a condition and two branches");
+    if (value(step.inputs[0]).dtype != DType::kBool) return broken(where, "an If's condition is boolean");
     for (std::size_t i = 0; i < 2; ++i)
       if (!count(i).params.empty() || count(i).results.size() != step.outputs.size())
         return broken(where, "a branch gives every output");
+    for (std::uint32_t b : step.blocks)
+      for (std::size_t i = 0; i < step.outputs.size(); ++i)
+        ROTA_RETURN_IF_ERROR(handOver(p_.blocks[b].results[i], step.outputs[i], where));
     return Status::ok();
   }
   if (step.blocks.size() != 1) return broken(where, "a loop has one body");
@@ -277,11 +307,16 @@ Status Validator::controlFlow(const Step& step, const std::string& where) const 
     if (step.inputs.size() < 2 || body.params.size() != step.inputs.size())
       return broken(where, "a Loop's body has a parameter for iteration, condition and every carried value");
     const std::size_t carried = step.inputs.size() - 2;
+    if (!isValue(body.params[0]) || value(body.params[0]).dtype != DType::kInt64 ||
+        !isValue(body.params[1]) || value(body.params[1]).dtype != DType::kBool)
+      return broken(where, "a Loop's body counts in int64 and has a boolean condition");
     if (body.results.size() < carried + 1 || step.outputs.size() != body.results.size() - 1)
       return broken(where, "a Loop's body gives condition and outputs");
+    if (!isValue(body.results[0]) || value(body.results[0]).dtype != DType::kBool)
+      return broken(where, "a Loop's condition is boolean");
     for (std::size_t i = 0; i < carried; ++i)
       if (step.inputs[i + 2] == kNone) return broken(where, "carried values are given");
-    return Status::ok();
+    return loopValues(step, 2, 1, carried, where);
   }
   const std::int64_t scanned = step.parameters.getInt("num_scan_inputs");
   if (scanned < 1 || static_cast<std::uint64_t>(scanned) > step.inputs.size() ||
@@ -300,6 +335,21 @@ Status Validator::controlFlow(const Step& step, const std::string& where) const 
     if (const auto* list = step.parameters.getInts(name);
         list != nullptr && list->size() != body.results.size() - carried)
       return broken(where, std::string(name) + " has an entry for every stacked output");
+  for (std::size_t i = carried; i < step.inputs.size(); ++i)
+    ROTA_RETURN_IF_ERROR(stacks(body.params[i], step.inputs[i], where));
+  return loopValues(step, 0, 0, carried, where);
+}
+
+Status Validator::loopValues(const Step& step, std::size_t firstInput, std::size_t firstResult,
+                             std::size_t carried, const std::string& where) const {
+  const Block& body = p_.blocks[step.blocks[0]];
+  for (std::size_t i = 0; i < carried; ++i) {
+    ROTA_RETURN_IF_ERROR(handOver(step.inputs[firstInput + i], body.params[firstInput + i], where));
+    ROTA_RETURN_IF_ERROR(handOver(body.results[firstResult + i], body.params[firstInput + i], where));
+    ROTA_RETURN_IF_ERROR(handOver(body.params[firstInput + i], step.outputs[i], where));
+  }
+  for (std::size_t i = carried; i < step.outputs.size(); ++i)
+    ROTA_RETURN_IF_ERROR(stacks(body.results[firstResult + i], step.outputs[i], where));
   return Status::ok();
 }
 
@@ -326,8 +376,16 @@ Status Validator::step(const Step& step, const std::string& where, int depth) {
     for (std::uint32_t b : step.blocks) ROTA_RETURN_IF_ERROR(block(b, depth + 1));
   }
   for (std::int32_t v : step.outputs) {
-    if (v != kNone) ROTA_RETURN_IF_ERROR(define(v, where));
+    if (v == kNone) continue;
+    ROTA_RETURN_IF_ERROR(define(v, where));
+    if (value(v).storage == Storage::kInput || value(v).storage == Storage::kBlockParam)
+      return broken(where, nameOf(v) + " has memory of its own");
   }
+  if (step.kernel.starts_with("ref:"))
+    for (const auto* list : {&step.inputs, &step.outputs})
+      for (std::int32_t v : *list)
+        if (v != kNone && !value(v).layout.isPlain())
+          return broken(where, "reference kernels see plain layouts");
   return Status::ok();
 }
 
@@ -349,7 +407,11 @@ Status Validator::block(std::uint32_t id, int depth) {
     ROTA_RETURN_IF_ERROR(step(s, where, depth));
   }
   for (std::int32_t v : block.results) ROTA_RETURN_IF_ERROR(use(v, name));
-  if (id == 0) return Status::ok();
+  if (id == 0) {
+    for (std::int32_t v : block.results)
+      if (!value(v).layout.isPlain()) return broken(name, "outputs have plain layouts");
+    return Status::ok();
+  }
   // What the block defined is not visible around it.
   for (std::int32_t v : block.params) visible_[static_cast<std::size_t>(v)] = 0;
   for (const Step& s : block.steps)
