@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One loop per pair of storage and compute type, made from a codec per storage type: how to get element `i` and how to put it. Codecs of narrow
-// floats go through tables or the constexpr functions of float_convert.h. float32, float64 and float16 have vector loops chosen at run time.
+// floats go through tables or the constexpr functions of float_convert.h. float32, float16 and bfloat16 have vector loops chosen at run time.
 //
 // 64-bit integers reach narrow floats without double rounding: they become a double rounded to odd first (Boldo and
 // Melquiond, "Emulation of FMA and correctly rounded sums", 2008: harmless when the target has two bits less).
 // Tested by src/core/element_access_test.cpp.
 #include "core/element_access.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -248,82 +249,95 @@ void storeRun(const MutableTensorView& view, std::int64_t begin, std::int64_t co
 
 // Each handles as many elements as fill whole vectors and returns how many that were.
 
-__attribute__((target("avx"))) std::int64_t loadFloatsAvx(const float* in, std::int64_t count, double* out) {
+__attribute__((target("avx"))) std::int64_t widenAvx(const float* in, std::int64_t count, double* out) {
   std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    _mm256_storeu_pd(out + i, _mm256_cvtps_pd(_mm_loadu_ps(in + i)));
-    _mm256_storeu_pd(out + i + 4, _mm256_cvtps_pd(_mm_loadu_ps(in + i + 4)));
-  }
+  for (; i + 4 <= count; i += 4) _mm256_storeu_pd(out + i, _mm256_cvtps_pd(_mm_loadu_ps(in + i)));
   return i;
 }
 
-__attribute__((target("avx,f16c"))) std::int64_t loadFloat16sF16c(const std::uint16_t* in, std::int64_t count,
-                                                                  double* out) {
+__attribute__((target("avx"))) std::int64_t narrowAvx(const double* in, std::int64_t count, float* out) {
   std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const __m256 values = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
-    _mm256_storeu_pd(out + i, _mm256_cvtps_pd(_mm256_castps256_ps128(values)));
-    _mm256_storeu_pd(out + i + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(values, 1)));
-  }
+  for (; i + 4 <= count; i += 4) _mm_storeu_ps(out + i, _mm256_cvtpd_ps(_mm256_loadu_pd(in + i)));
   return i;
 }
 
-__attribute__((target("avx"))) std::int64_t storeFloatsAvx(float* out, std::int64_t count, const double* in) {
-  std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    _mm_storeu_ps(out + i, _mm256_cvtpd_ps(_mm256_loadu_pd(in + i)));
-    _mm_storeu_ps(out + i + 4, _mm256_cvtpd_ps(_mm256_loadu_pd(in + i + 4)));
-  }
-  return i;
-}
-
-/// Double to float16 in one rounding: to float rounded to odd (truncate, then set the last bit when something was lost), then F16C half to even.
-__attribute__((target("avx2,f16c"))) std::int64_t storeFloat16sF16c(std::uint16_t* out, std::int64_t count,
-                                                                    const double* in) {
+/// Doubles to floats rounded to odd: where the nearest float is not the double and is even, its odd neighbour on the
+/// other side of the double. Infinities and NaN stay; one that overflows becomes a float that overflows in 16 bits too.
+__attribute__((target("avx2"))) std::int64_t narrowToOddAvx2(const double* in, std::int64_t count,
+                                                             float* out) {
   const __m128i one = _mm_set1_epi32(1);
   const __m256d sign = _mm256_set1_pd(-0.0);
-  const __m256i pick = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+  const __m256i pick = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);  // the low halves of 64-bit masks
   std::int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     const __m256d value = _mm256_loadu_pd(in + i);
     const __m128 nearest = _mm256_cvtpd_ps(value);
-    const __m256d back = _mm256_cvtps_pd(nearest);
-    // Where the float is not the double and is even, its odd neighbour on the side of the double is the value rounded to odd. Infinities
-    // and NaN stay, and a float that overflowed becomes an infinity in float16 as well.
-    const __m256d rounded = _mm256_andnot_pd(sign, back), exact = _mm256_andnot_pd(sign, value);
-    const __m256d larger = _mm256_cmp_pd(rounded, exact, _CMP_GT_OQ);
-    const __m256d smaller = _mm256_cmp_pd(rounded, exact, _CMP_LT_OQ);
-    const __m128i tooLarge =
-        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(larger), pick));
-    const __m128i tooSmall =
-        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(smaller), pick));
+    const __m256d rounded = _mm256_andnot_pd(sign, _mm256_cvtps_pd(nearest));
+    const __m256d exact = _mm256_andnot_pd(sign, value);
+    const __m256i above = _mm256_castpd_si256(_mm256_cmp_pd(rounded, exact, _CMP_GT_OQ));
+    const __m256i below = _mm256_castpd_si256(_mm256_cmp_pd(rounded, exact, _CMP_LT_OQ));
     const __m128i bits = _mm_castps_si128(nearest);
-    const __m128i even = _mm_cmpeq_epi32(_mm_and_si128(bits, one), _mm_setzero_si128());
-    const __m128i down = _mm_and_si128(_mm_and_si128(tooLarge, even), one);
-    const __m128i up = _mm_and_si128(_mm_and_si128(tooSmall, even), one);
-    const __m128i odd = _mm_add_epi32(_mm_sub_epi32(bits, down), up);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + i),
-                     _mm_cvtps_ph(_mm_castsi128_ps(odd), _MM_FROUND_TO_NEAREST_INT));
+    const __m128i ifEven = _mm_andnot_si128(bits, one);
+    const __m128i down =
+        _mm_and_si128(_mm256_castsi256_si128(_mm256_permutevar8x32_epi32(above, pick)), ifEven);
+    const __m128i up =
+        _mm_and_si128(_mm256_castsi256_si128(_mm256_permutevar8x32_epi32(below, pick)), ifEven);
+    _mm_storeu_ps(out + i, _mm_castsi128_ps(_mm_add_epi32(_mm_sub_epi32(bits, down), up)));
   }
   return i;
 }
 
-/// Elements at the front of the run that a vector loop has loaded.
+constexpr std::int64_t kChunk =
+    512;  // floats between the two steps of a 16-bit conversion; a multiple of every vector
+
+std::int64_t loadChunked(const std::uint16_t* in, std::int64_t count, double* out,
+                         void (*toFloat)(const std::uint16_t*, std::size_t, float*)) {
+  float chunk[kChunk];
+  std::int64_t done = 0;
+  while (count - done >= 4) {
+    const std::int64_t size = std::min(kChunk, (count - done) / 4 * 4);
+    toFloat(in + done, static_cast<std::size_t>(size), chunk);
+    done += widenAvx(chunk, size, out + done);
+  }
+  return done;
+}
+
+std::int64_t storeChunked(const double* in, std::int64_t count, std::uint16_t* out,
+                          void (*fromFloat)(const float*, std::size_t, std::uint16_t*)) {
+  float chunk[kChunk];
+  std::int64_t done = 0;
+  while (count - done >= 4) {
+    const std::int64_t size = narrowToOddAvx2(in + done, std::min(kChunk, count - done), chunk);
+    fromFloat(chunk, static_cast<std::size_t>(size), out + done);
+    done += size;
+  }
+  return done;
+}
+
+/// Elements at the front of the run that vector loops have loaded.
 std::int64_t loadVector(const TensorView& view, std::int64_t begin, std::int64_t count, double* out) {
-  const CpuFeatures& cpu = cpuFeatures();
-  if (view.dtype == DType::kFloat32 && cpu.avx) return loadFloatsAvx(view.as<float>() + begin, count, out);
-  if (view.dtype == DType::kFloat16 && cpu.f16c)
-    return loadFloat16sF16c(view.as<std::uint16_t>() + begin, count, out);
-  return 0;
+  if (!cpuFeatures().avx) return 0;
+  switch (view.dtype) {
+    case DType::kFloat32: return widenAvx(view.as<float>() + begin, count, out);
+    case DType::kFloat16:
+      return loadChunked(view.as<std::uint16_t>() + begin, count, out, convertFloat16ToFloat);
+    case DType::kBFloat16:
+      return loadChunked(view.as<std::uint16_t>() + begin, count, out, convertBFloat16ToFloat);
+    default: return 0;
+  }
 }
 
 std::int64_t storeVector(const MutableTensorView& view, std::int64_t begin, std::int64_t count,
                          const double* in) {
-  const CpuFeatures& cpu = cpuFeatures();
-  if (view.dtype == DType::kFloat32 && cpu.avx) return storeFloatsAvx(view.as<float>() + begin, count, in);
-  if (view.dtype == DType::kFloat16 && cpu.f16c && cpu.avx2)
-    return storeFloat16sF16c(view.as<std::uint16_t>() + begin, count, in);
-  return 0;
+  if (!cpuFeatures().avx2) return 0;
+  switch (view.dtype) {
+    case DType::kFloat32: return narrowAvx(in, count, view.as<float>() + begin);
+    case DType::kFloat16:
+      return storeChunked(in, count, view.as<std::uint16_t>() + begin, convertFloatToFloat16);
+    case DType::kBFloat16:
+      return storeChunked(in, count, view.as<std::uint16_t>() + begin, convertFloatToBFloat16);
+    default: return 0;
+  }
 }
 
 #else

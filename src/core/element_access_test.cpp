@@ -157,27 +157,42 @@ std::vector<double> doublesNearCodes() {
     const double step = std::ldexp(1.0, -30 - static_cast<int>(random() % 40)) * (i % 3 - 1);
     values.push_back((i % 2 == 0 ? 1 : -1) * (middle + step));
   }
+  for (int i = 0; i < 50000; ++i) {
+    const auto code = static_cast<std::uint16_t>(random() & 0x7f7f);
+    const double low = static_cast<double>(bfloat16ToFloat(code));
+    const double middle =
+        low + (static_cast<double>(bfloat16ToFloat(static_cast<std::uint16_t>(code + 1))) - low) / 2;
+    const double step = middle * std::ldexp(1.0, -26 - static_cast<int>(random() % 26)) * (i % 3 - 1);
+    values.push_back((i % 2 == 0 ? 1 : -1) * (middle + step));
+  }
   return values;
+}
+
+/// Stores and loads `values` as one run and checks the codes and the doubles that come back against `encode` and `decode`.
+template <typename Code, typename Encode, typename Decode>
+void checkRun(DType dtype, const std::vector<double>& values, const Encode& encode, const Decode& decode) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  Tensor tensor = make(dtype, count);
+  storeFromDouble(tensor.mutableView(), 0, count, values.data());
+  std::vector<double> back(values.size());
+  loadAsDouble(tensor.view(), 0, count, back.data());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Code code = encode(values[i]);
+    ASSERT_EQ(tensor.view().as<Code>()[i], code) << values[i];
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(back[i]),
+              std::bit_cast<std::uint64_t>(static_cast<double>(decode(code))))
+        << values[i];
+  }
 }
 
 TEST(ElementAccess, VectorLoopsEqualSingleValues) {
   const std::vector<double> values = doublesNearCodes();
-  const auto count = static_cast<std::int64_t>(values.size());
-  Tensor half = make(DType::kFloat16, count), single = make(DType::kFloat32, count);
-  storeFromDouble(half.mutableView(), 0, count, values.data());
-  storeFromDouble(single.mutableView(), 0, count, values.data());
-  std::vector<double> fromHalf(values.size()), fromSingle(values.size());
-  loadAsDouble(half.view(), 0, count, fromHalf.data());
-  loadAsDouble(single.view(), 0, count, fromSingle.data());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint16_t code = float16FromDouble(values[i]);
-    ASSERT_EQ(half.view().as<std::uint16_t>()[i], code) << values[i];
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(fromHalf[i]), std::bit_cast<std::uint64_t>(float16ToDouble(code)))
-        << values[i];
-    const auto narrowed = static_cast<double>(static_cast<float>(values[i]));
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(fromSingle[i]), std::bit_cast<std::uint64_t>(narrowed))
-        << values[i];
-  }
+  checkRun<std::uint16_t>(DType::kFloat16, values, float16FromDouble, float16ToDouble);
+  checkRun<std::uint16_t>(DType::kBFloat16, values, bfloat16FromDouble, bfloat16ToFloat);
+  checkRun<std::uint32_t>(
+      DType::kFloat32, values,
+      [](double value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); },
+      [](std::uint32_t code) { return std::bit_cast<float>(code); });
 }
 
 TEST(ElementAccess, RunsMayStartAnywhere) {

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <limits>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 #include <unistd.h>
@@ -12,6 +15,19 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+namespace {
+std::atomic<std::int64_t> allocations{0};
+}  // namespace
+
+// Counts the allocations of the whole program; see ACallAllocatesNothing. Not inlined: GCC 12 would take the pair for mismatched.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace rota {
 namespace {
@@ -112,6 +128,18 @@ TEST(ThreadPool, CallsFromSeveralThreadsAllFinish) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(sum.load(), 4 * 200 * 100);
+}
+
+TEST(ThreadPool, ACallAllocatesNothing) {
+  ThreadPool pool(3);
+  std::vector<std::atomic<std::int64_t>> sums(8);
+  const std::int64_t before = allocations.load();
+  for (int job = 0; job < 100; ++job) {
+    pool.parallelFor(
+        8, 1, [&](std::int64_t begin, std::int64_t) { sums[static_cast<std::size_t>(begin)] += begin; });
+  }
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(sums[7].load(), 700);
 }
 
 TEST(ThreadPool, PoolsStartAndStopQuickly) {
