@@ -131,7 +131,7 @@ class Graph {
 
   std::string name;
   /// 0 for the outermost graph, else a number that no other nested graph of it has: the `scope` of the guards that hold in this block only.
-  const std::uint32_t scope = 0;
+  std::uint32_t scope = 0;
   SizeContext& sizes() { return *sizes_; }
   const SizeContext& sizes() const { return *sizes_; }
   SourceTable& sources() { return *sources_; }
@@ -171,6 +171,7 @@ class Graph {
   Status sortNodes();
 
  private:
+  friend class GraphCloner;
   Value* newValue(std::string name);
   std::string uniqueValueName(std::string name);
 
@@ -201,9 +202,20 @@ std::unique_ptr<Graph> cloneGraph(const Graph& graph);
 /// Checks all invariants; the first violation is a kInternal error that names node and rule.
 Status verify(const Graph& graph);
 
-/// The text form: inputs with types, one node a line, nested graphs indented, constants up to 16 elements printed, larger ones as a hash.
+/// The text form: symbols, inputs, constants (up to 16 elements; larger ones as a hash), one node a line, nested graphs indented. Sources and
+/// recipes stand in it, guards do not.
+///
+///     graph "main" {
+///       symbol batch [1, inf] input
+///       input %x: float32[batch, 3]
+///       constant %w: float32[3] = {1, 2, 3} recipe "initializer w"
+///       %y: float32[batch, 3] = Mul.14(%x, %w) "mul_1" {attribute = 1}
+///       output "y" = %y
+///     }
+///
+/// A value of a graph around the node's graph has one ^ for each level: %^x. Known contents follow the type: <batch, 3>.
 std::string printGraph(const Graph& graph);
-/// Parses what printGraph prints (constants printed as hashes become zeros). Definitions are looked up by op::attachDefinitions.
+/// Parses what printGraph prints (constants printed as hashes become zeros). The caller attaches definitions (op::attachDefinitions).
 Result<std::unique_ptr<Graph>> parseGraph(std::string_view text);
 
 }  // namespace rota::ir

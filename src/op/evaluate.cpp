@@ -42,8 +42,13 @@ struct Environment {
 /// What one kernel call runs in.
 class EvaluationHost : public ref::KernelHost {
  public:
-  EvaluationHost(std::span<const EvaluatedValue> inputs, std::span<const ir::Value> outputs, ThreadPool& threads)
-      : inputs_(inputs), outputTypes_(outputs), threads_(threads), results_(outputs.size()), views_(outputs.size()) {}
+  EvaluationHost(std::span<const EvaluatedValue> inputs, std::span<const ir::Value> outputs,
+                 ThreadPool& threads)
+      : inputs_(inputs),
+        outputTypes_(outputs),
+        threads_(threads),
+        results_(outputs.size()),
+        views_(outputs.size()) {}
 
   /// Allocates what is known; `wanted[i]` is false for outputs that nobody asked for.
   Status prepare(const std::vector<bool>& wanted);
@@ -101,7 +106,8 @@ Result<MutableTensorView> EvaluationHost::allocateOutput(std::size_t index, Dims
   if (!fits) {
     std::string found;
     for (std::int64_t dim : dims) found += (found.empty() ? "[" : ", ") + std::to_string(dim);
-    return Status(ErrorCode::kInternal, "a reference kernel found another shape for output " + std::to_string(index) + " than inference")
+    return Status(ErrorCode::kInternal, "a reference kernel found another shape for output " +
+                                            std::to_string(index) + " than inference")
         .found(found.empty() ? "[]" : found + "]");
   }
   if (!results_[index].tensor.isGiven()) {
@@ -133,17 +139,25 @@ ir::Type typeOfEvaluated(const EvaluatedValue& value, const ir::Value& original)
 
 class Evaluator {
  public:
-  Evaluator(ThreadPool& threads, const EvaluationObserver& observer) : threads_(threads), observer_(observer) {}
+  Evaluator(ThreadPool& threads, const EvaluationObserver& observer)
+      : threads_(threads),
+        observer_(observer) {}
 
-  Result<EvaluatedValues> runGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs, const Environment* parent, int depth);
-  Result<EvaluatedValues> runNode(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around, int depth);
+  Result<EvaluatedValues> runGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs,
+                                   const Environment* parent, int depth);
+  Result<EvaluatedValues> runNode(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                  const Environment* around, int depth);
 
  private:
   Result<EvaluatedValues> runKernel(const ir::Node& node, std::span<const EvaluatedValue> inputs);
-  Result<EvaluatedValues> runIf(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around, int depth);
-  Result<EvaluatedValues> runLoop(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around, int depth);
-  Result<EvaluatedValues> runScan(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around, int depth);
-  Result<const ir::Graph*> blockOf(const ir::Node& node, std::string_view name, std::size_t inputs, std::size_t outputs);
+  Result<EvaluatedValues> runIf(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                const Environment* around, int depth);
+  Result<EvaluatedValues> runLoop(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                  const Environment* around, int depth);
+  Result<EvaluatedValues> runScan(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                  const Environment* around, int depth);
+  Result<const ir::Graph*> blockOf(const ir::Node& node, std::string_view name, std::size_t inputs,
+                                   std::size_t outputs);
   const UseCounts& usesOf(const ir::Graph& graph);
   ir::Graph& scratchGraph();
 
@@ -168,7 +182,8 @@ const UseCounts& Evaluator::usesOf(const ir::Graph& graph) {
 
 /// Owner of scratch nodes. Symbols of data-dependent sizes gather in it, so it is replaced now and then.
 ir::Graph& Evaluator::scratchGraph() {
-  if (scratch_ == nullptr || scratch_->sizes().symbols().size() > kMaxScratchSymbols) scratch_ = std::make_unique<ir::Graph>();
+  if (scratch_ == nullptr || scratch_->sizes().symbols().size() > kMaxScratchSymbols)
+    scratch_ = std::make_unique<ir::Graph>();
   return *scratch_;
 }
 
@@ -226,13 +241,19 @@ Result<EvaluatedValues> Evaluator::runKernel(const ir::Node& node, std::span<con
   return results;
 }
 
-Result<const ir::Graph*> Evaluator::blockOf(const ir::Node& node, std::string_view name, std::size_t inputs, std::size_t outputs) {
+Result<const ir::Graph*> Evaluator::blockOf(const ir::Node& node, std::string_view name, std::size_t inputs,
+                                            std::size_t outputs) {
   const ir::Graph* block = node.block(name);
-  if (block == nullptr) return Status(ErrorCode::kBadAttribute, "a control-flow node has no block").expected(std::string(name)).found("none");
+  if (block == nullptr)
+    return Status(ErrorCode::kBadAttribute, "a control-flow node has no block")
+        .expected(std::string(name))
+        .found("none");
   if (block->inputs().size() != inputs || block->outputs().size() < outputs) {
     return Status(ErrorCode::kBadGraph, "a block does not fit the node that runs it")
-        .expected(std::to_string(inputs) + " inputs and at least " + std::to_string(outputs) + " outputs of '" + std::string(name) + "'")
-        .found(std::to_string(block->inputs().size()) + " inputs and " + std::to_string(block->outputs().size()) + " outputs");
+        .expected(std::to_string(inputs) + " inputs and at least " + std::to_string(outputs) +
+                  " outputs of '" + std::string(name) + "'")
+        .found(std::to_string(block->inputs().size()) + " inputs and " +
+               std::to_string(block->outputs().size()) + " outputs");
   }
   return block;
 }
@@ -257,8 +278,8 @@ EvaluatedValue scalarOf(DType dtype, std::int64_t value) {
   return {.tensor = std::move(*tensor), .sequence = {}};
 }
 
-Result<EvaluatedValues> Evaluator::runIf(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around,
-                                         int depth) {
+Result<EvaluatedValues> Evaluator::runIf(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                         const Environment* around, int depth) {
   auto condition = conditionOf(inputs.empty() ? EvaluatedValue{} : inputs[0]);
   if (!condition) return condition.status();
   auto block = blockOf(node, *condition ? "then_branch" : "else_branch", 0, node.outputs.size());
@@ -267,7 +288,8 @@ Result<EvaluatedValues> Evaluator::runIf(const ir::Node& node, std::span<const E
 }
 
 /// The tensors of one scan output; without iterations an empty tensor of the block's type.
-Result<EvaluatedValue> stackScanOutput(const std::vector<Tensor>& parts, const ir::Value& blockOutput, std::int64_t axis, bool reverse) {
+Result<EvaluatedValue> stackScanOutput(const std::vector<Tensor>& parts, const ir::Value& blockOutput,
+                                       std::int64_t axis, bool reverse) {
   std::vector<std::int64_t> emptyDims;
   if (parts.empty()) {
     // Dims that only a run would tell are 0; the tensor has no elements in any case.
@@ -278,8 +300,8 @@ Result<EvaluatedValue> stackScanOutput(const std::vector<Tensor>& parts, const i
   return EvaluatedValue{.tensor = std::move(*stacked), .sequence = {}};
 }
 
-Result<EvaluatedValues> Evaluator::runLoop(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around,
-                                           int depth) {
+Result<EvaluatedValues> Evaluator::runLoop(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                           const Environment* around, int depth) {
   const std::size_t carriedCount = inputs.size() < 2 ? 0 : inputs.size() - 2;
   auto block = blockOf(node, "body", carriedCount + 2, carriedCount + 1);
   if (!block) return block.status();
@@ -297,12 +319,14 @@ Result<EvaluatedValues> Evaluator::runLoop(const ir::Node& node, std::span<const
     if (!condition) return condition.status();
     goesOn = *condition;
   }
-  EvaluatedValues carried(inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, inputs.size())), inputs.end());
+  EvaluatedValues carried(
+      inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, inputs.size())), inputs.end());
   const std::size_t scanCount = body.outputs().size() - 1 - carriedCount;
   std::vector<std::vector<Tensor>> parts(scanCount);
   for (std::int64_t trip = 0; goesOn && trip < trips; ++trip) {
     EvaluatedValues bodyInputs{scalarOf(DType::kInt64, trip), scalarOf(DType::kBool, 1)};
-    bodyInputs.insert(bodyInputs.end(), std::make_move_iterator(carried.begin()), std::make_move_iterator(carried.end()));
+    bodyInputs.insert(bodyInputs.end(), std::make_move_iterator(carried.begin()),
+                      std::make_move_iterator(carried.end()));
     auto results = runGraph(body, bodyInputs, around, depth + 1);
     if (!results) return results.status();
     auto condition = conditionOf((*results)[0]);
@@ -311,7 +335,8 @@ Result<EvaluatedValues> Evaluator::runLoop(const ir::Node& node, std::span<const
     const auto firstCarried = results->begin() + 1;
     const auto firstScan = firstCarried + static_cast<std::ptrdiff_t>(carriedCount);
     carried.assign(std::make_move_iterator(firstCarried), std::make_move_iterator(firstScan));
-    for (std::size_t k = 0; k < scanCount; ++k) parts[k].push_back((firstScan + static_cast<std::ptrdiff_t>(k))->tensor);
+    for (std::size_t k = 0; k < scanCount; ++k)
+      parts[k].push_back((firstScan + static_cast<std::ptrdiff_t>(k))->tensor);
   }
   EvaluatedValues outputs = std::move(carried);
   for (std::size_t k = 0; k < scanCount; ++k) {
@@ -328,8 +353,8 @@ std::int64_t listEntry(const ir::Node& node, std::string_view name, std::size_t 
   return list != nullptr && k < list->size() ? (*list)[k] : 0;
 }
 
-Result<EvaluatedValues> Evaluator::runScan(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around,
-                                           int depth) {
+Result<EvaluatedValues> Evaluator::runScan(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                           const Environment* around, int depth) {
   const std::int64_t scanInputs64 = node.attributes.getInt("num_scan_inputs");
   if (scanInputs64 < 1 || static_cast<std::size_t>(scanInputs64) > inputs.size()) {
     return Status(ErrorCode::kBadAttribute, "num_scan_inputs does not fit the inputs")
@@ -349,12 +374,16 @@ Result<EvaluatedValues> Evaluator::runScan(const ir::Node& node, std::span<const
     const auto rank = static_cast<std::int64_t>(tensor.dims().size());
     const std::int64_t axis = listEntry(node, "scan_input_axes", k);
     if (axis < -rank || axis >= rank) {
-      return Status(ErrorCode::kBadAttribute, "a scan axis is outside its tensor").expected("rank above the axis").found(std::to_string(axis));
+      return Status(ErrorCode::kBadAttribute, "a scan axis is outside its tensor")
+          .expected("rank above the axis")
+          .found(std::to_string(axis));
     }
     axes.push_back(axis < 0 ? axis + rank : axis);
     const std::int64_t dim = tensor.dims()[static_cast<std::size_t>(axes.back())];
     if (length && *length != dim) {
-      return Status(ErrorCode::kShapeMismatch, "scan inputs have different lengths").expected(std::to_string(*length)).found(std::to_string(dim));
+      return Status(ErrorCode::kShapeMismatch, "scan inputs have different lengths")
+          .expected(std::to_string(*length))
+          .found(std::to_string(dim));
     }
     length = dim;
   }
@@ -366,7 +395,8 @@ Result<EvaluatedValues> Evaluator::runScan(const ir::Node& node, std::span<const
     EvaluatedValues bodyInputs = std::move(state);
     for (std::size_t k = 0; k < scanInputs; ++k) {
       const bool isBackward = listEntry(node, "scan_input_directions", k) != 0;
-      auto slice = sliceTensor(inputs[stateCount + k].tensor, axes[k], isBackward ? *length - 1 - step : step);
+      auto slice =
+          sliceTensor(inputs[stateCount + k].tensor, axes[k], isBackward ? *length - 1 - step : step);
       if (!slice) return slice.status();
       bodyInputs.push_back({.tensor = std::move(*slice), .sequence = {}});
     }
@@ -374,20 +404,22 @@ Result<EvaluatedValues> Evaluator::runScan(const ir::Node& node, std::span<const
     if (!results) return results.status();
     const auto firstScan = results->begin() + static_cast<std::ptrdiff_t>(stateCount);
     state.assign(std::make_move_iterator(results->begin()), std::make_move_iterator(firstScan));
-    for (std::size_t k = 0; k < scanCount; ++k) parts[k].push_back((firstScan + static_cast<std::ptrdiff_t>(k))->tensor);
+    for (std::size_t k = 0; k < scanCount; ++k)
+      parts[k].push_back((firstScan + static_cast<std::ptrdiff_t>(k))->tensor);
   }
   EvaluatedValues outputs = std::move(state);
   for (std::size_t k = 0; k < scanCount; ++k) {
-    auto stacked = stackScanOutput(parts[k], *body.outputs()[stateCount + k], listEntry(node, "scan_output_axes", k),
-                                   listEntry(node, "scan_output_directions", k) != 0);
+    auto stacked =
+        stackScanOutput(parts[k], *body.outputs()[stateCount + k], listEntry(node, "scan_output_axes", k),
+                        listEntry(node, "scan_output_directions", k) != 0);
     if (!stacked) return stacked.status();
     outputs.push_back(std::move(*stacked));
   }
   return outputs;
 }
 
-Result<EvaluatedValues> Evaluator::runNode(const ir::Node& node, std::span<const EvaluatedValue> inputs, const Environment* around,
-                                           int depth) {
+Result<EvaluatedValues> Evaluator::runNode(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                           const Environment* around, int depth) {
   const bool isControlFlow = node.domain.empty() && !node.blocks.empty();
   Result<EvaluatedValues> results = !isControlFlow          ? runKernel(node, inputs)
                                     : node.opType == "If"   ? runIf(node, inputs, around, depth)
@@ -406,9 +438,10 @@ Result<EvaluatedValues> Evaluator::runNode(const ir::Node& node, std::span<const
   return results;
 }
 
-Result<EvaluatedValues> Evaluator::runGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs, const Environment* parent,
-                                            int depth) {
-  if (depth > ir::kMaxGraphDepth) return Status(ErrorCode::kModelTooDeep, "graphs are nested too deep").at(graph.name);
+Result<EvaluatedValues> Evaluator::runGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs,
+                                            const Environment* parent, int depth) {
+  if (depth > ir::kMaxGraphDepth)
+    return Status(ErrorCode::kModelTooDeep, "graphs are nested too deep").at(graph.name);
   Environment environment{parent, {}};
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) environment.values[graph.inputs()[i]] = inputs[i];
   UseCounts uses = usesOf(graph);
@@ -459,9 +492,13 @@ Status checkGraphInputs(const ir::Graph& graph, std::span<const EvaluatedValue> 
     const ir::Value& value = *graph.inputs()[i];
     const ir::Type found = typeOfEvaluated(inputs[i], value);
     const auto problem = [&](ErrorCode code, const char* message) {
-      return Status(code, message).at(value.name).expected(describeType(value.type, graph.sizes())).found(describeType(found, graph.sizes()));
+      return Status(code, message)
+          .at(value.name)
+          .expected(describeType(value.type, graph.sizes()))
+          .found(describeType(found, graph.sizes()));
     };
-    if (found.dtype != value.type.dtype || found.kind != value.type.kind) return problem(ErrorCode::kInputType, "an input has the wrong type");
+    if (found.dtype != value.type.dtype || found.kind != value.type.kind)
+      return problem(ErrorCode::kInputType, "an input has the wrong type");
     if (!value.type.shape.known || inputs[i].sequence) continue;
     bool fits = found.shape.rank() == value.type.shape.rank();
     for (std::size_t d = 0; fits && d < found.shape.rank(); ++d) {
@@ -475,18 +512,22 @@ Status checkGraphInputs(const ir::Graph& graph, std::span<const EvaluatedValue> 
 
 }  // namespace
 
-Result<std::vector<EvaluatedValue>> evaluateNode(const ir::Node& node, std::span<const EvaluatedValue> inputs, ThreadPool& threads) {
+Result<std::vector<EvaluatedValue>> evaluateNode(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                                 ThreadPool& threads) {
   const EvaluationObserver nobody;
   EvaluatedValues all(inputs.begin(), inputs.end());
   all.resize(node.inputs.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (node.inputs[i] == nullptr || all[i].sequence || all[i].tensor.isGiven()) continue;
-    return Status(ErrorCode::kInputMissing, "an input of the node is not given").at(describeNode(node)).found("'" + node.inputs[i]->name + "'");
+    return Status(ErrorCode::kInputMissing, "an input of the node is not given")
+        .at(describeNode(node))
+        .found("'" + node.inputs[i]->name + "'");
   }
   return Evaluator(threads, nobody).runNode(node, all, nullptr, 0);
 }
 
-Result<std::vector<EvaluatedValue>> evaluateGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs, ThreadPool& threads,
+Result<std::vector<EvaluatedValue>> evaluateGraph(const ir::Graph& graph,
+                                                  std::span<const EvaluatedValue> inputs, ThreadPool& threads,
                                                   const EvaluationObserver& observer) {
   ROTA_RETURN_IF_ERROR(checkGraphInputs(graph, inputs));
   return Evaluator(threads, observer).runGraph(graph, inputs, nullptr, 0);

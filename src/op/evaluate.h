@@ -20,13 +20,15 @@ struct EvaluatedValue {
 };
 
 /// Runs one node on given inputs (entry i stands for node.inputs[i]; not-given inputs are empty tensors).
-Result<std::vector<EvaluatedValue>> evaluateNode(const ir::Node& node, std::span<const EvaluatedValue> inputs, ThreadPool& threads);
+Result<std::vector<EvaluatedValue>> evaluateNode(const ir::Node& node, std::span<const EvaluatedValue> inputs,
+                                                 ThreadPool& threads);
 
 /// Called with every value that is computed, in order.
 using EvaluationObserver = std::function<void(const ir::Value&, const EvaluatedValue&)>;
 
 /// Runs a graph; `inputs` in the order of graph.inputs().
-Result<std::vector<EvaluatedValue>> evaluateGraph(const ir::Graph& graph, std::span<const EvaluatedValue> inputs, ThreadPool& threads,
+Result<std::vector<EvaluatedValue>> evaluateGraph(const ir::Graph& graph,
+                                                  std::span<const EvaluatedValue> inputs, ThreadPool& threads,
                                                   const EvaluationObserver& observer = {});
 
 }  // namespace rota::op

@@ -11,7 +11,8 @@ namespace rota::op {
 namespace {
 
 /// Copies `count` elements from element `from` of `source` to element `to` of `target`.
-void copyRun(std::byte* target, std::int64_t to, const std::byte* source, std::int64_t from, std::int64_t count, int bits) {
+void copyRun(std::byte* target, std::int64_t to, const std::byte* source, std::int64_t from,
+             std::int64_t count, int bits) {
   if (count == 0) return;
   if (bits >= 8) {
     const std::size_t size = static_cast<std::size_t>(bits) / 8;
@@ -38,11 +39,12 @@ std::int64_t productOf(const std::vector<std::int64_t>& dims, std::size_t begin,
 
 }  // namespace
 
-Result<Tensor> stackTensors(const std::vector<Tensor>& parts, std::int64_t axis, bool reverse, DType emptyDtype,
-                            const std::vector<std::int64_t>& emptyDims) {
+Result<Tensor> stackTensors(const std::vector<Tensor>& parts, std::int64_t axis, bool reverse,
+                            DType emptyDtype, const std::vector<std::int64_t>& emptyDims) {
   const DType dtype = parts.empty() ? emptyDtype : parts[0].dtype();
   std::vector<std::int64_t> dims = parts.empty() ? emptyDims : parts[0].dims();
-  if (dtype == DType::kUndefined) return Status(ErrorCode::kTypeMismatch, "scan outputs must be tensors").expected("a tensor");
+  if (dtype == DType::kUndefined)
+    return Status(ErrorCode::kTypeMismatch, "scan outputs must be tensors").expected("a tensor");
   const auto rank = static_cast<std::int64_t>(dims.size()) + 1;
   if (axis < -rank || axis >= rank) {
     return Status(ErrorCode::kBadAttribute, "a scan output axis is outside the result")
