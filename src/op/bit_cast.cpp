@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BitCast: the bytes of the input read as another type with the same number of bits.
-// Tested by src/op/cast_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/pointwise_test.cpp, src/op/pointwise_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
 
 namespace rota::op {

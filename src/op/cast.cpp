@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast: every element converted to another type.
-// Tested by src/op/cast_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/pointwise_test.cpp, src/op/pointwise_test.cpp and the node cases of tests/conformance.
 #include "op/cast_common.h"
 #include "op/common.h"
 

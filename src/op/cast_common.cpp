@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of Cast and CastLike; see cast_common.h. Tested by src/op/cast_test.cpp.
+// Shared parts of Cast and CastLike; see cast_common.h. Tested by src/ref/pointwise_test.cpp, src/op/pointwise_test.cpp.
 #include "op/cast_common.h"
 
 #include "op/common.h"

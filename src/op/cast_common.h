@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Cast and CastLike share. Tested by src/op/cast_test.cpp.
+// What Cast and CastLike share. Tested by src/op/pointwise_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of inference; see common.h. Tested by src/op/common_test.cpp.
+// Shared parts of inference; see common.h. Tested by src/op/pointwise_test.cpp.
 #include "op/common.h"
 
 #include <algorithm>

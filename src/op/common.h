@@ -2,7 +2,7 @@
 // What the inference functions of many operators share: axes, same-shape and broadcasting operators, contents of small integer tensors,
 // and the building of scalar expressions. A family of operators keeps its own helpers in `<family>_common.h`.
 // All functions take sizes as symbolic; constants fall out of that. Inputs of unknown rank give outputs of unknown rank, never an error.
-// Tested by src/op/common_test.cpp and the tests of the operators that use it.
+// Tested by src/op/pointwise_test.cpp and the tests of the operators that use it.
 #pragma once
 
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLinear: quantises to uint8 with a scale and a zero point taken from the range of the input, which is made to include 0.
-// Tested by src/op/quantize_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
 
 namespace rota::op {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNormalization: every group of channels of every instance with mean 0 and variance 1, then scaled and shifted: by group in operator set 18, by channel since 21.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/normalization_common.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNormalization: mean 0 and variance 1 over the dims from axis on, then scaled and shifted by tensors that broadcast.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/normalization_common.h"

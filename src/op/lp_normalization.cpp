@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LpNormalization: divided by the 1-norm or 2-norm along one axis; 0 where the norm is 0.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/normalization_common.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LRN: every element divided by (bias + alpha / size * sum of squares over neighbouring channels) to the power beta.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
 
 namespace rota::op {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MeanVarianceNormalization: mean 0 and variance 1 along the given axes (0, 2 and 3 unless said otherwise).
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/normalization_common.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multinomial: draws sample_size classes for each row of unnormalised log-probabilities.
-// Tested by src/op/random_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
 
 namespace rota::op {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference that normalisation operators share; see normalization_common.h. Tested by src/op/normalization_test.cpp.
+// Inference that normalisation operators share; see normalization_common.h. Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp.
 #include "op/normalization_common.h"
 
 #include <string>

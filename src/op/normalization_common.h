@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference that normalisation operators share. Tested by src/op/normalization_test.cpp.
+// Inference that normalisation operators share. Tested by src/op/reduction_test.cpp.
 #pragma once
 
 #include "op/definition.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference that QuantizeLinear and DequantizeLinear share; see quantize_common.h. Tested by src/op/quantize_test.cpp.
+// Inference that QuantizeLinear and DequantizeLinear share; see quantize_common.h. Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp.
 #include "op/quantize_common.h"
 
 #include "core/check.h"
@@ -23,10 +23,15 @@ Status requireBlocks(InferContext& ctx, std::size_t axis, std::int64_t blockSize
   return Status::ok();
 }
 
+bool hasOneElement(const ir::Shape& shape) { return shape.known && product(shape.dims).is(1); }
+
 }  // namespace
 
 Status requireScaleShape(InferContext& ctx) {
-  if (ctx.hasInput(2)) ROTA_RETURN_IF_ERROR(requireSameShape(ctx, 1, 2));
+  // A scalar and a vector of one element go together.
+  if (ctx.hasInput(2) && !(hasOneElement(ctx.inputShape(1)) && hasOneElement(ctx.inputShape(2)))) {
+    ROTA_RETURN_IF_ERROR(requireSameShape(ctx, 1, 2));
+  }
   const std::int64_t blockSize = ctx.attributes().getInt("block_size", 0);
   if (blockSize < 0) {
     return ctx.error(ErrorCode::kBadAttribute, "Attribute 'block_size' is negative", "0 or more",

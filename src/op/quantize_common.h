@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference that QuantizeLinear and DequantizeLinear share. Tested by src/op/quantize_test.cpp.
+// Inference that QuantizeLinear and DequantizeLinear share. Tested by src/op/reduction_test.cpp.
 #pragma once
 
 #include "op/definition.h"

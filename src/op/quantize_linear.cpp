@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear: x / scale, rounded half to even, plus zero point, saturated to a narrow type.
-// Tested by src/op/quantize_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/quantize_common.h"

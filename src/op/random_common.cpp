@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of operators that draw random numbers; see random_common.h. Tested by src/op/random_test.cpp.
+// Inference of operators that draw random numbers; see random_common.h. Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp.
 #include "op/random_common.h"
 
 #include "op/common.h"

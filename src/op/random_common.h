@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of operators that draw random numbers. Tested by src/op/random_test.cpp.
+// Inference of operators that draw random numbers. Tested by src/op/reduction_test.cpp.
 #pragma once
 
 #include "op/definition.h"

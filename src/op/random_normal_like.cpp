@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RandomNormalLike: normally distributed numbers in the shape of the input.
-// Tested by src/op/random_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
 #include "op/random_common.h"
 

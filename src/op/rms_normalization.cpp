@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMSNormalization: divided by the root mean square over the dims from axis on, then scaled by a tensor that broadcasts.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
 #include "op/normalization_common.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block-wise reading under broadcasting; see broadcast.h. Tested by src/ref/broadcast_test.cpp.
+// Block-wise reading under broadcasting; see broadcast.h. Tested by src/ref/pointwise_test.cpp.
 #include "ref/broadcast.h"
 
 namespace rota::ref {

@@ -3,7 +3,7 @@
 //
 // A pointwise kernel is a lambda over values of the compute type: `mapUnary<double>(ctx, [](double x) { … })`. Blocks of inputs are loaded
 // through the dtype table, the lambda runs over them, and the block is stored with one rounding. There is one loop per lambda and compute type.
-// Tested by src/ref/broadcast_test.cpp.
+// Tested by src/ref/pointwise_test.cpp.
 #pragma once
 
 #include <algorithm>

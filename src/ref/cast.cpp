@@ -3,7 +3,7 @@
 //
 // The rules of ordinary conversions are those of core/element_access.h. Two attributes need loops of their own: `saturate` = 0 for 8-bit
 // floating point, and `round_mode` for float8e8m0. Equal types are copied, so that NaN payloads survive.
-// Tested by src/op/cast_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/pointwise_test.cpp, src/op/pointwise_test.cpp and the node cases of tests/conformance.
 #include <cstring>
 
 #include "core/float_convert.h"

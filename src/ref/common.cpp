@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of reference kernels; see common.h. Tested by src/ref/common_test.cpp.
+// Shared parts of reference kernels; see common.h. Tested by src/ref/pointwise_test.cpp.
 #include "ref/common.h"
 
 #include <algorithm>

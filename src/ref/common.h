@@ -3,7 +3,7 @@
 //
 // Nothing here uses the heap: dims live in fixed arrays of kMaxRank entries (inference refuses higher ranks). Kernels work in blocks of kBlock
 // elements: they load a block of every input as int64, uint64 or double, compute, and store it, so that loops exist once per compute type.
-// Tested by src/ref/common_test.cpp.
+// Tested by src/ref/pointwise_test.cpp.
 #pragma once
 
 #include "core/check.h"

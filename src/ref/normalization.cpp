@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of normalisations. Mean and variance are taken in two passes in double; results are rounded once, so the precision that
 // `stash_type` asks for is always reached. Variances are those of the population.
-// Tested by src/op/normalization_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include <cmath>
 
 #include "ref/reduction.h"

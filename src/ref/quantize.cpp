@@ -3,7 +3,7 @@
 //
 // The quotient is rounded to the type of the scale (or to `precision`) before it is rounded to a whole number, because ties depend on it: a double
 // quotient rounded to float32 or float16 is the correctly rounded one. Everything else is exact in double.
-// Tested by src/op/quantize_test.cpp and the node cases of tests/conformance.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include <cmath>
 #include <limits>
 

@@ -4,7 +4,7 @@
 // The number at index i is a hash of (seed, i), so that results depend neither on threads nor on the order of work. The hash is the finaliser of
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) over a Weyl sequence. Without a seed each call takes
 // the next number of a process-wide counter. Normal numbers come from the transform of Box and Muller (1958).
-// Tested by src/op/random_test.cpp.
+// Tested by src/ref/quantize_test.cpp, src/op/reduction_test.cpp.
 #include <atomic>
 #include <bit>
 #include <cmath>

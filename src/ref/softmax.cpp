@@ -3,7 +3,7 @@
 //
 // Up to operator set 12, softmax runs over all dims from `axis` on; since 13 over `axis` alone. Both are lines of `axis` elements with a stride.
 // Columns of one line set are worked on side by side, so memory is read in order. Exponents are relative to the largest element.
-// Tested by src/op/softmax_test.cpp and the node cases of tests/conformance.
+// Tested by src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include <cmath>
 #include <limits>
 
