@@ -127,6 +127,8 @@ struct Definition {
   Result<std::vector<ir::Value*>> (*expand)(ir::Graph& graph, const ir::Node& node) = nullptr;
   /// The result depends on more than the inputs (random numbers): never folded or merged.
   bool isPure = true;
+  /// The first output has the elements of the first input in the same row-major order (Reshape): it may be a view.
+  bool keepsOrder = false;
 };
 
 /// At namespace scope of `src/op/<name>.cpp`: `const Register kRegister(Definition{.name = "Relu", …});`
