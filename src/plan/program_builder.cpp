@@ -89,22 +89,40 @@ class Builder final : public tactic::Emitter {
     program().values[static_cast<std::size_t>(id)].aliasOffset = entry(offsetBytes);
   }
 
-  std::int32_t constant(const Tensor& tensor, std::string recipe, const Layout& layout) override {
+  std::int32_t constant(const Tensor& tensor, std::string recipe) override {
+    return packedConstant(tensor, tensor.dims(), std::move(recipe), Layout{});
+  }
+
+  std::int32_t view(ir::Value* value, std::vector<Size> dims) override {
+    const std::int32_t root = operand(value);
+    runtime::ValueInfo v;
+    v.name = value->name;
+    v.dtype = value->type.dtype;
+    v.storage = Storage::kAlias;
+    v.aliasOf = root;
+    v.aliasOffset = entry(0);
+    for (Size d : dims) v.dims.push_back(entry(d));
+    v.sources = value->provenance.sources;
+    program().values.push_back(std::move(v));
+    return static_cast<std::int32_t>(program().values.size() - 1);
+  }
+
+  std::int32_t packedConstant(const Tensor& tensor, std::vector<std::int64_t> dims, std::string recipe, const Layout& layout) override {
     const Hash128 hash = hashBytes(tensor.data(), tensor.bytes());
     for (const std::int32_t id : constantsByHash_[hash]) {
       const auto& known = program().constants[static_cast<std::size_t>(program().values[static_cast<std::size_t>(id)].constant)];
-      if (known.dtype == tensor.dtype() && known.dims == tensor.dims() && known.layout == layout) return id;
+      if (known.dtype == tensor.dtype() && known.dims == dims && known.layout == layout) return id;
     }
     runtime::ConstantInfo c;
     c.dtype = tensor.dtype();
-    c.dims = tensor.dims();
+    c.dims = dims;
     c.layout = layout;
     c.bytes = tensor.bytes();
     c.hash = hash;
     c.recipe = std::move(recipe);
     runtime::ValueInfo v;
     v.dtype = tensor.dtype();
-    for (std::int64_t d : tensor.dims()) v.dims.push_back(entry(d));
+    for (std::int64_t d : dims) v.dims.push_back(entry(d));
     v.storage = Storage::kConstant;
     v.constant = static_cast<std::int32_t>(program().constants.size());
     v.layout = layout;
@@ -194,7 +212,7 @@ class Builder final : public tactic::Emitter {
   void materialise(ir::Value* value) {
     if (placed_.contains(value) && !placed_[value].empty()) return;
     if (value->isConstant()) {
-      placed_[value].push_back({Layout{}, constant(value->constant, value->recipe, Layout{})});
+      placed_[value].push_back({Layout{}, constant(value->constant, value->recipe)});
       journal_.push_back(value);
       return;
     }
@@ -351,7 +369,7 @@ class Builder final : public tactic::Emitter {
       }
       if (!bound) continue;
       runtime::Guard guard;
-      guard.kind = g.kind == SizeGuard::Kind::kBroadcast ? runtime::Guard::Kind::kBroadcast : runtime::Guard::Kind::kEqual;
+      guard.kind = g.kind == GuardKind::kBroadcast ? runtime::Guard::Kind::kBroadcast : runtime::Guard::Kind::kEqual;
       guard.a = sizes().flatten(g.a, program().sizes);
       guard.b = sizes().flatten(g.b, program().sizes);
       guard.node = g.node;

@@ -70,8 +70,12 @@ class Emitter {
   virtual std::int32_t define(ir::Value* value, const runtime::Layout& layout = {}) = 0;
   /// Makes `value` a view of `of` (same bytes, plain layout), `offsetBytes` into it.
   virtual void alias(ir::Value* value, ir::Value* of, Size offsetBytes = 0) = 0;
-  /// A constant of the program; equal bytes are stored once. `recipe` says how it was made from the model's initializers.
-  virtual std::int32_t constant(const Tensor& tensor, std::string recipe, const runtime::Layout& layout = {}) = 0;
+  /// A constant of the program in plain layout; equal bytes are stored once. `recipe` says how it was made from the model's initializers.
+  virtual std::int32_t constant(const Tensor& tensor, std::string recipe) = 0;
+  /// A constant whose bytes are already laid out: `packed` holds them, `dims` are the logical ones.
+  virtual std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims, std::string recipe, const runtime::Layout& layout) = 0;
+  /// A view of the same bytes with other dims (plain layout), for operands that a kernel wants in another shape.
+  virtual std::int32_t view(ir::Value* value, std::vector<Size> dims) = 0;
   /// A temporary in the arena.
   virtual std::int32_t temporary(DType dtype, std::vector<Size> dims, const runtime::Layout& layout = {}) = 0;
   /// Appends a step; the emitter adds sources and tactic name.

@@ -7,6 +7,14 @@
 namespace rota::tactic {
 namespace {
 
+bool mentions(SizeContext& sizes, const ir::Value& value, SymbolId id) {
+  for (Size d : value.type.shape.dims) {
+    for (SymbolId other : sizes.symbolsOf(sizes.resolve(d)))
+      if (other == id) return true;
+  }
+  return false;
+}
+
 Support supportsView(const Problem& problem) {
   if (problem.region.nodes.size() != 1) return Support::no("a view is one node");
   const ir::Node& node = *problem.region.nodes[0];
@@ -16,6 +24,11 @@ Support supportsView(const Problem& problem) {
   if (in == nullptr || out == nullptr) return Support::no("there is nothing to view");
   if (in->type.kind != ir::TypeKind::kTensor || !in->type.shape.known || !out->type.shape.known) return Support::no("the rank is not known before the run");
   if (in->type.dtype != out->type.dtype) return Support::no("the type changes");
+  for (Size d : out->type.shape.dims) {
+    for (SymbolId id : problem.sizes.symbolsOf(problem.sizes.resolve(d)))
+      if (problem.sizes.symbols()[id].origin == SymbolOrigin::kDataDependent && !mentions(problem.sizes, *in, id))
+        return Support::no("the kernel finds the dims");
+  }
   return Support::ok();
 }
 
