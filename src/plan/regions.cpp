@@ -70,6 +70,25 @@ class Former {
     return user->outputs[0]->type.shape == value->type.shape ? user : nullptr;
   }
 
+  bool isFreePointwise(const ir::Node* node, const ir::Value* like) const {
+    return node->owner == &graph_ && isPointwise(*node) && node->outputs[0] != nullptr && regionOf_[index_.at(node)] == kUnassigned &&
+           node->outputs[0]->type.shape == like->type.shape;
+  }
+
+  /// x -> gate(x) -> join(x, gate(x)), the form of x * sigmoid(x): both nodes, or nullptr.
+  std::pair<ir::Node*, ir::Node*> diamond(const ir::Value* value) const {
+    const auto& users = users_.usersOf(value);
+    if (users_.isOutput(value) || users.size() != 2) return {nullptr, nullptr};
+    for (std::size_t i = 0; i < 2; ++i) {
+      ir::Node* gate = users[i];
+      ir::Node* join = users[1 - i];
+      if (!isFreePointwise(gate, value) || !isFreePointwise(join, value) || gate->inputs.size() != 1) continue;
+      const auto& gateUsers = users_.usersOf(gate->outputs[0]);
+      if (!users_.isOutput(gate->outputs[0]) && gateUsers.size() == 1 && gateUsers[0] == join) return {gate, join};
+    }
+    return {nullptr, nullptr};
+  }
+
   std::size_t open(ir::Node* node, ir::Node* root) {
     Region region;
     region.root = root;
@@ -87,10 +106,16 @@ class Former {
     if (root->outputs.size() == 1 || std::count(root->outputs.begin(), root->outputs.end(), nullptr) + 1 == static_cast<long>(root->outputs.size())) {
       const ir::Value* last = root->outputs[0];
       while (last != nullptr && chain.size() < kMaxEpilogue) {
-        ir::Node* next = onlyPointwiseUser(last);
-        if (next == nullptr) break;
-        chain.push_back(next);
-        last = next->outputs[0];
+        if (ir::Node* next = onlyPointwiseUser(last)) {
+          chain.push_back(next);
+          last = next->outputs[0];
+        } else if (const auto [gate, join] = diamond(last); join != nullptr) {
+          chain.push_back(gate);
+          chain.push_back(join);
+          last = join->outputs[0];
+        } else {
+          break;
+        }
       }
     }
     // The longest epilogue that a tactic of this region takes.
