@@ -197,4 +197,52 @@ void copyStrided(ThreadPool& threads, StridedCopy copy) {
   });
 }
 
+namespace {
+
+/// One row of copyMapped: runs of neighbouring elements are copied at once.
+void copyMappedRow(const MappedCopy& copy, std::int64_t from, std::int64_t to, const std::int64_t* map,
+                   std::int64_t length) {
+  for (std::int64_t i = 0; i < length;) {
+    std::int64_t run = 1;
+    if (map[i] < 0) {
+      while (i + run < length && map[i + run] < 0) ++run;
+      fillElements(copy.bits, copy.target, to + i, run, copy.fill);
+    } else {
+      while (i + run < length && map[i + run] == map[i] + run) ++run;
+      copyElements(copy.bits, copy.source, from + map[i], copy.target, to + i, run);
+    }
+    i += run;
+  }
+}
+
+}  // namespace
+
+void copyMapped(ThreadPool& threads, const MappedCopy& copy) {
+  const std::size_t rank = copy.targetDims.size();
+  if (elementCount(copy.targetDims) == 0) return;
+  if (rank == 0) return copyElements(copy.bits, copy.source, 0, copy.target, 0, 1);
+  const std::size_t inner = rank - 1;
+  const std::int64_t rowLength = copy.targetDims[inner];
+  const std::int64_t rows = elementCount(copy.targetDims.first(inner));
+  const DimArray strides = denseStrides(copy.sourceDims);
+  forParts(threads, copy.bits, rows, kGrain / rowLength, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      std::int64_t from = 0;
+      std::int64_t rest = row;
+      bool outside = false;
+      for (std::size_t i = inner; i-- > 0;) {
+        const std::int64_t place = copy.maps[i][rest % copy.targetDims[i]];
+        rest /= copy.targetDims[i];
+        outside = outside || place < 0;
+        from += place * strides[i];
+      }
+      if (outside) {
+        fillElements(copy.bits, copy.target, row * rowLength, rowLength, copy.fill);
+      } else {
+        copyMappedRow(copy, from, row * rowLength, copy.maps[inner], rowLength);
+      }
+    }
+  });
+}
+
 }  // namespace rota::ref

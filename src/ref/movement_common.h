@@ -37,6 +37,19 @@ struct StridedCopy {
 };
 void copyStrided(ThreadPool& threads, StridedCopy copy);
 
+/// target[i] = source[maps[0][i0], maps[1][i1], …] for all i in targetDims; where a map gives -1, `fill` (one element) is written. Maps lie in
+/// memory of the caller, one per axis, of the size of that axis.
+struct MappedCopy {
+  int bits = 0;
+  const void* source = nullptr;
+  Dims sourceDims = {};
+  void* target = nullptr;
+  Dims targetDims = {};
+  std::array<const std::int64_t*, kMaxRank> maps = {};
+  const void* fill = nullptr;
+};
+void copyMapped(ThreadPool& threads, const MappedCopy& copy);
+
 /// Calls `body(begin, end)` on parts of [0, count): in parallel, or in one call where elements of `bits` bits share bytes.
 void forParts(ThreadPool& threads, int bits, std::int64_t count, std::int64_t grain, RangeFunction body);
 
