@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RotaryEmbedding of the default domain and of com.microsoft, which differ in the order of inputs and in where positions come from.
-// Tested by src/ref/rotary_test.cpp.
+// Tested by src/ref/attention_test.cpp.
 #include "ref/rotary.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding of one head at one position; shared by RotaryEmbedding and GroupQueryAttention. Tested by src/ref/rotary_test.cpp.
+// Rotary position embedding of one head at one position; shared by RotaryEmbedding and GroupQueryAttention. Tested by src/ref/attention_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliding windows; see window.h. Tested by src/ref/window_test.cpp.
+// Sliding windows; see window.h. Tested by src/ref/conv_test.cpp and src/ref/pool_test.cpp.
 #include "ref/window.h"
 
 #include <algorithm>

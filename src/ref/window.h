@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sliding windows of convolutions and pooling, in any number of spatial axes: kernel, strides, dilations and pads of a node together with the
 // concrete sizes of its tensors. `auto_pad` is resolved here, from input and output sizes, so kernels only see pads.
-// Tested by src/ref/window_test.cpp.
+// Tested by src/ref/conv_test.cpp and src/ref/pool_test.cpp.
 #pragma once
 
 #include <array>
