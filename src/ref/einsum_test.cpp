@@ -32,7 +32,7 @@ std::vector<double> plainEinsum(const EinsumEquation& e, const std::vector<Opera
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t d = 0; d < operands[i].dims.size(); ++d) {
       std::int64_t& size = sizes.try_emplace(e.inputs[i].labels[d], 1).first->second;
-      size = std::max(size, operands[i].dims[d]);
+      if (operands[i].dims[d] != 1) size = operands[i].dims[d];
     }
   }
   outDims.clear();
