@@ -12,6 +12,9 @@ function(rota_shared_library target side)
   add_library(${target} SHARED)
   rota_link_objects(${target} ${objects})
   target_link_libraries(${target} PRIVATE rota_options)
+  if(NOT ROTA_SANITIZE) # sanitizers leave their own symbols to the program
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} INTERFACE cxx_std_20)
   set_target_properties(
