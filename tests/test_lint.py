@@ -79,11 +79,13 @@ def test_finding(tmp_path, path, text, message):
     ("src/op/a.cpp", OPENING + 'const char* a = "new int, getenv(x)";\n'),
     ("src/op/a.cpp", OPENING + "struct A {\n  A(const A&) = delete;\n};\n"),
     ("src/op/a.cpp", OPENING + "void f(void* p) { new (p) int; }\n"),
+    ("src/op/a.cpp", OPENING + "std::unique_ptr<A> A::create() { return std::unique_ptr<A>(new A(1)); }\n"),
+    ("src/op/a.cpp", '// SPDX-License-Identifier: Apache-2.0\n#include "op/a.h"\n'),
     ("src/op/a.cpp", OPENING + "// lint: table\n" + "int a;\n" * 1000),
     ("src/op/a.cpp", OPENING + "namespace {\n" + "int a;\n" * 200 + "}\n"),
 ])
 def test_no_finding(tmp_path, path, text):
-    assert findings_of(tmp_path, path, text)[0] == []
+    assert findings_of(tmp_path, path, text, ["src/op/a.h"])[0] == []
 
 
 def test_soft_limits_are_counted_only(tmp_path):

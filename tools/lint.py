@@ -32,7 +32,8 @@ HEAVY = re.compile(r"<(iostream|regex|filesystem|future|nlohmann/.*|spdlog/.*|fm
 FORBIDDEN = [
     (re.compile(r"\b(secure_)?getenv\b"), re.compile(r"^src/(knob/|core/env)"),
      "getenv outside src/knob and src/core/env*: read it through them"),
-    (re.compile(r"\bnew\b(?!\s*\()"), re.compile(r"^$"), "raw new: use std::make_unique or a container"),
+    # Allowed: placement, and handing an object with a private constructor straight to its owner.
+    (re.compile(r"^(?!.*_ptr<[^;]*\(new\b).*\bnew\b(?!\s*\()"), re.compile(r"^$"), "raw new: use std::make_unique or a container"),
     (re.compile(r"(?<!=)\s\bdelete\b(\[\])?\s+[\w*(]"), re.compile(r"^$"), "raw delete: use std::unique_ptr"),
     (re.compile(r"\b(malloc|calloc|realloc)\s*\("), re.compile(r"^src/core/"), "C allocation outside src/core"),
     (re.compile(r"\busing namespace std\b"), re.compile(r"^$"), "using namespace std"),
@@ -167,7 +168,10 @@ def check_opening(path, text, findings):
     comment = 0
     while comment + 1 < len(lines) and lines[comment + 1].startswith("//"):
         comment += 1
-    if comment == 0 and not path.endswith("_test.cpp"):
+    # A source may leave its idea to the header that it implements, which it includes first.
+    first_include = re.search(r"^#include .*", text, re.M)
+    implements = path.endswith(".cpp") and first_include and re.match(r'#include ("|<rota/)', first_include.group(0))
+    if comment == 0 and not implements and not path.endswith("_test.cpp"):
         findings.add(path, 2, "no comment on the file's idea below the SPDX line")
     if path.endswith(".h") and "#pragma once" not in text:
         findings.add(path, 1, "no #pragma once")
