@@ -51,9 +51,11 @@ Status checkFormalInputs(const ir::Node& node, const Definition& definition) {
         .expected(formalCountText(definition.inputs) + " inputs")
         .found(std::to_string(count));
   }
-  for (std::size_t i = 0; i < definition.inputs.size(); ++i) {
-    const Formal& formal = definition.inputs[i];
-    if (formal.option != FormalOption::kRequired || node.input(i) != nullptr) continue;
+  for (std::size_t i = 0; i < std::max(count, definition.inputs.size()); ++i) {
+    const Formal& formal = *formalOf(definition.inputs, i);
+    if (node.input(i) != nullptr || formal.option == FormalOption::kOptional) continue;
+    // A variadic input may be absent behind others, but what is listed of it must be given.
+    if (formal.option == FormalOption::kVariadic && i >= count && i > 0) continue;
     return Status(ErrorCode::kMissingInput, "a required input is missing")
         .at(describeNode(node))
         .expected("input " + std::to_string(i) + " '" + formal.name + "' (" +

@@ -78,7 +78,7 @@ DimView readDim(std::string_view message) {
   for (Fields fields(message); fields.next();) {
     switch (fields.field()) {
       case field::dim::kValue: dim.value = fields.integer(); break;
-      case field::dim::kParam: dim.parameter = fields.text(); break;
+      case field::dim::kParam: dim.parameter = fields.name(); break;
       default: fields.skip();
     }
   }

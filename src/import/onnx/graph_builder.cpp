@@ -105,13 +105,15 @@ ir::Provenance GraphBuilder::provenanceOf(const NodeView& node, const Frame& fra
   return provenance;
 }
 
-bool GraphBuilder::countNode() {
-  // Nodes of the file were counted when it was parsed; this bounds what inlining makes of them.
-  if (++inlined_ <= kMaxNodes) return true;
+bool GraphBuilder::countNode(const Frame& frame) {
+  // Nodes of the file were counted when it was parsed. Functions can multiply them, and long names of scopes are repeated in every name inside.
+  constexpr std::size_t kMaxCost = std::size_t{32} << 20;
+  if (!frame.path.empty()) nestedCost_ += 64 + 4 * frame.path.size();
+  if (nestedCost_ <= kMaxCost) return true;
   if (!isExhausted_) {
-    problems_.add(Status(ErrorCode::kModelTooLarge,
-                         "the model has more than a million nodes after its functions are inlined"),
-                  "the model");
+    problems_.add(Status(ErrorCode::kModelTooLarge, "the model is too large when its functions are inlined")
+                      .expected("up to about a hundred thousand nodes inside functions and nested graphs"),
+                  frame.path);
   }
   isExhausted_ = true;
   return false;

@@ -105,7 +105,7 @@ class GraphBuilder {
   std::string valueName(std::string_view name, const Frame& frame) const;
   std::string placeOf(const NodeView& node, const Frame& frame) const;
   ir::Provenance provenanceOf(const NodeView& node, const Frame& frame);
-  bool countNode();
+  bool countNode(const Frame& frame);
 
   const ModelView& model_;
   const Opsets& opsets_;
@@ -115,7 +115,7 @@ class GraphBuilder {
   std::vector<std::string>& notes_;
   std::unordered_map<FunctionKey, const FunctionView*> functions_;
   std::unordered_map<const FunctionView*, Opsets> functionOpsets_;
-  std::int64_t inlined_ = 0;
+  std::size_t nestedCost_ = 0;  ///< Of nodes in nested graphs and functions, names included.
   bool isExhausted_ = false;
 };
 

@@ -28,9 +28,9 @@ class Parser {
   void modelField(Fields& fields, ModelView& model) {
     switch (fields.field()) {
       case field::model::kIrVersion: model.irVersion = fields.integer(); break;
-      case field::model::kProducerName: model.producerName = fields.text(); break;
-      case field::model::kProducerVersion: model.producerVersion = fields.text(); break;
-      case field::model::kDomain: model.domain = fields.text(); break;
+      case field::model::kProducerName: model.producerName = fields.name(); break;
+      case field::model::kProducerVersion: model.producerVersion = fields.name(); break;
+      case field::model::kDomain: model.domain = fields.name(); break;
       case field::model::kModelVersion: model.modelVersion = fields.integer(); break;
       case field::model::kOpsetImport: model.opsets.push_back(opset(fields.bytes())); break;
       case field::model::kMetadataProps: model.metadata.push_back(metadata(fields.bytes())); break;
@@ -59,7 +59,7 @@ class Parser {
     OpsetView result;
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
-        case field::opset::kDomain: result.domain = domainOf(fields.text()); break;
+        case field::opset::kDomain: result.domain = domainOf(fields.name()); break;
         case field::opset::kVersion: result.version = fields.integer(); break;
         default: fields.skip();
       }
@@ -72,7 +72,7 @@ class Parser {
     MetadataView result;
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
-        case field::entry::kKey: result.key = fields.text(); break;
+        case field::entry::kKey: result.key = fields.name(); break;
         case field::entry::kValue: result.value = fields.text(); break;
         default: fields.skip();
       }
@@ -89,7 +89,7 @@ class Parser {
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
         case field::graph::kNode: graph.nodes.push_back(node(fields.bytes(), depth)); break;
-        case field::graph::kName: graph.name = fields.text(); break;
+        case field::graph::kName: graph.name = fields.name(); break;
         case field::graph::kInitializer: addInitializer(graph, fields.bytes(), false); break;
         case field::graph::kSparseInitializer: addInitializer(graph, fields.bytes(), true); break;
         case field::graph::kInput: graph.inputs.push_back(valueInfo(fields.bytes())); break;
@@ -109,7 +109,7 @@ class Parser {
     ValueInfoView result;
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
-        case field::value_info::kName: result.name = fields.text(); break;
+        case field::value_info::kName: result.name = fields.name(); break;
         case field::value_info::kType: result.type = fields.bytes(); break;
         default: fields.skip();
       }
@@ -124,16 +124,16 @@ class Parser {
       switch (fields.field()) {
         case field::node::kInput:
           count();
-          result.inputs.push_back(fields.text());
+          result.inputs.push_back(fields.name());
           break;
         case field::node::kOutput:
           count();
-          result.outputs.push_back(fields.text());
+          result.outputs.push_back(fields.name());
           break;
-        case field::node::kName: result.name = fields.text(); break;
-        case field::node::kOpType: result.opType = fields.text(); break;
-        case field::node::kDomain: result.domain = domainOf(fields.text()); break;
-        case field::node::kOverload: result.overload = fields.text(); break;
+        case field::node::kName: result.name = fields.name(); break;
+        case field::node::kOpType: result.opType = fields.name(); break;
+        case field::node::kDomain: result.domain = domainOf(fields.name()); break;
+        case field::node::kOverload: result.overload = fields.name(); break;
         case field::node::kAttribute: result.attributes.push_back(attribute(fields.bytes(), depth)); break;
         default: fields.skip();
       }
@@ -150,8 +150,8 @@ class Parser {
     std::string_view graphBytes;
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
-        case field::attribute::kName: result.name = fields.text(); break;
-        case field::attribute::kRefAttrName: result.reference = fields.text(); break;
+        case field::attribute::kName: result.name = fields.name(); break;
+        case field::attribute::kRefAttrName: result.reference = fields.name(); break;
         case field::attribute::kType: result.kind = kindOf(fields.integer()); break;
         case field::attribute::kGraph:
           graphBytes = fields.bytes();
@@ -204,20 +204,20 @@ class Parser {
     FunctionView result;
     for (Fields fields(bytes); fields.next();) {
       switch (fields.field()) {
-        case field::function::kName: result.name = fields.text(); break;
-        case field::function::kDomain: result.domain = domainOf(fields.text()); break;
-        case field::function::kOverload: result.overload = fields.text(); break;
+        case field::function::kName: result.name = fields.name(); break;
+        case field::function::kDomain: result.domain = domainOf(fields.name()); break;
+        case field::function::kOverload: result.overload = fields.name(); break;
         case field::function::kInput:
           count();
-          result.inputs.push_back(fields.text());
+          result.inputs.push_back(fields.name());
           break;
         case field::function::kOutput:
           count();
-          result.outputs.push_back(fields.text());
+          result.outputs.push_back(fields.name());
           break;
         case field::function::kAttribute:
           count();
-          result.attributes.push_back(fields.text());
+          result.attributes.push_back(fields.name());
           break;
         case field::function::kAttributeProto: result.defaults.push_back(attribute(fields.bytes(), 1)); break;
         case field::function::kOpsetImport: result.opsets.push_back(opset(fields.bytes())); break;
@@ -253,7 +253,7 @@ class Parser {
     std::string_view name;
     for (Fields fields(message); fields.next();) {
       if (fields.field() == field::tensor::kName) {
-        name = fields.text();
+        name = fields.name();
       } else {
         fields.skip();
       }

@@ -20,7 +20,7 @@ namespace rota::onnx {
 
 /// Graphs and function calls inside each other.
 inline constexpr int kMaxDepth = 64;
-/// Nodes of a model after functions are inlined, and of the file itself.
+/// Nodes in the file.
 inline constexpr std::int64_t kMaxNodes = 1'000'000;
 
 struct GraphView;

@@ -179,7 +179,7 @@ void GraphBuilder::buildConstant(const NodeView& node, Frame& frame) {
 }
 
 void GraphBuilder::buildNode(const NodeView& node, Frame& frame) {
-  if (!countNode()) return;
+  if (!countNode(frame)) return;
   if (const FunctionView* function = findFunction(node)) {
     inlineCall(node, *function, frame);
     return;

@@ -48,10 +48,15 @@ std::string nodeName(const NodeView& node) {
 std::vector<Status> checkArity(const NodeView& node, const op::Definition& definition) {
   std::vector<Status> problems;
   const std::string name = operatorName(definition.domain, definition.name);
-  for (std::size_t i = 0; i < definition.inputs.size(); ++i) {
-    const op::Formal& formal = definition.inputs[i];
+  const std::size_t listed = isVariadic(definition.inputs)
+                                 ? std::max(node.inputs.size(), definition.inputs.size())
+                                 : definition.inputs.size();
+  for (std::size_t i = 0; i < listed; ++i) {
+    const op::Formal& formal = definition.inputs[std::min(i, definition.inputs.size() - 1)];
     const bool given = i < node.inputs.size() && !node.inputs[i].empty();
-    if (formal.option != op::FormalOption::kRequired || given) continue;
+    if (given || formal.option == op::FormalOption::kOptional) continue;
+    // A variadic input may be absent behind others, but what is listed of it must be given.
+    if (formal.option == op::FormalOption::kVariadic && i >= node.inputs.size() && i > 0) continue;
     problems.push_back(Status(ErrorCode::kMissingInput, name + " lacks its input '" + formal.name +
                                                             "' (number " + std::to_string(i) + ")")
                            .expected("a value")

@@ -29,15 +29,15 @@ struct DimRange {
 
 struct ImportOptions {
   /// By input name, one range a dim. A static dim must lie in its range.
-  std::map<std::string, std::vector<DimRange>> inputDims;
+  std::map<std::string, std::vector<DimRange>> inputDims{};
   /// By the name of a dynamic dim.
-  std::map<std::string, DimRange> symbols;
+  std::map<std::string, DimRange> symbols{};
   /// Further folders in which external data may really lie (links are followed).
-  std::vector<std::string> dataRoots;
+  std::vector<std::string> dataRoots{};
   /// External data by location, instead of files.
-  std::map<std::string, std::shared_ptr<Buffer>> dataBuffers;
+  std::map<std::string, std::shared_ptr<Buffer>> dataBuffers{};
   /// For models from bytes: the folder where locations of external data start.
-  std::string dataFolder;
+  std::string dataFolder{};
 };
 
 struct ModelMetadata {

@@ -39,7 +39,7 @@ ExternalEntry readEntry(std::string_view message) {
   ExternalEntry result;
   for (Fields fields(message); fields.next();) {
     switch (fields.field()) {
-      case field::entry::kKey: result.key = fields.text(); break;
+      case field::entry::kKey: result.key = fields.name(); break;
       case field::entry::kValue: result.value = fields.bytes(); break;
       default: fields.skip();
     }
@@ -58,7 +58,7 @@ Parts readParts(std::string_view message) {
           fail(ErrorCode::kModelTooLarge, "a tensor has more than 64 dimensions");
         break;
       case field::tensor::kDataType: parts.dataType = fields.integer(); break;
-      case field::tensor::kName: parts.name = fields.text(); break;
+      case field::tensor::kName: parts.name = fields.name(); break;
       case field::tensor::kRawData:
         parts.raw = fields.bytes();
         parts.hasRaw = true;
@@ -367,7 +367,7 @@ NamedValue readContainer(std::string_view message, bool isOptional, const Tensor
   sequence.isOptional = isOptional;
   for (Fields fields(message); fields.next();) {
     switch (fields.field()) {
-      case field::sequence::kName: result.name = fields.text(); break;
+      case field::sequence::kName: result.name = fields.name(); break;
       case field::sequence::kTensor: sequence.elements.push_back(tensorOrFail(fields.bytes(), source)); break;
       case field::sequence::kSequence: {
         if (!isOptional) fail(ErrorCode::kUnsupportedType, "sequences of sequences are not supported");

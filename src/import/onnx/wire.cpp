@@ -8,7 +8,14 @@ namespace rota::onnx {
 
 std::string_view Fields::text() {
   const std::string_view view = bytes();
-  if (!isUtf8(view)) fail(ErrorCode::kModelInvalid, "a name is not UTF-8 text");
+  if (!isUtf8(view)) fail(ErrorCode::kModelInvalid, "a string is not UTF-8 text");
+  return view;
+}
+
+std::string_view Fields::name() {
+  constexpr std::size_t kMaxName = 4096;
+  const std::string_view view = text();
+  if (view.size() > kMaxName) fail(ErrorCode::kModelTooLarge, "a name is longer than 4096 bytes");
   return view;
 }
 

@@ -40,8 +40,10 @@ class Fields {
     const auto view = reader_.get_view();
     return {view.data(), view.size()};
   }
-  /// A string that must be UTF-8, as all names must.
+  /// A string that must be UTF-8.
   std::string_view text();
+  /// The name of something: UTF-8 of at most 4096 bytes, since names are repeated in the names of what is inside.
+  std::string_view name();
   std::int64_t integer() {
     expect(protozero::pbf_wire_type::varint);
     return reader_.get_int64();
