@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/check.h"
+#include "engine/plan_read.h"
+
+namespace rota::engine {
+
+namespace {
+
+std::span<const std::byte> optionalContent(const Container& container, SectionKind kind) {
+  const Section* section = container.find(kind);
+  return section == nullptr ? std::span<const std::byte>() : container.content(*section);
+}
+
+bool isPlainName(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+Result<std::shared_ptr<const MappedFile>> openExternalWeights(const Container& container,
+                                                              const Section& weights,
+                                                              const std::string& path) {
+  const auto text = optionalContent(container, SectionKind::kExternalName);
+  const std::string name(reinterpret_cast<const char*>(text.data()), text.size());
+  if (!isPlainName(name)) return damaged(path, "the name of its weights file is not a plain file name");
+  const std::size_t slash = path.rfind('/');
+  const std::string external = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + name;
+  auto file = MappedFile::open(external);
+  if (!file)
+    return Status(ErrorCode::kFileNotFound, "The weights file of this engine cannot be opened")
+        .at(path)
+        .expected(external)
+        .found(file.status().detail().message)
+        .fix("keep the engine and its weights file in one folder");
+  WeightsHeader header;
+  const auto bytes = (*file)->bytes();
+  if (bytes.size() < kWeightsAlignment) return damaged(external, "it is too short for a weights file");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.magic != kWeightsMagic ||
+      hashBytes(&header, offsetof(WeightsHeader, headerHash)) != header.headerHash)
+    return damaged(external, "its header is not that of a weights file");
+  if (header.chunksHash != weights.hash || header.weightsBytes != weights.size)
+    return Status(ErrorCode::kEngineDamaged, "The weights file belongs to another engine")
+        .at(path)
+        .expected("weights " + weights.hash.toHex())
+        .found("weights " + header.chunksHash.toHex() + " in " + external)
+        .fix("put the weights file that was written with this engine beside it, or build the engine again");
+  if (bytes.size() - kWeightsAlignment != weights.size)
+    return damaged(external, "it has been cut off or extended");
+  return file;
+}
+
+Status checkConstants(const runtime::Program& program, std::uint64_t weightsBytes, const std::string& path) {
+  for (const runtime::ConstantInfo& c : program.constants)
+    if (c.offset > weightsBytes || c.bytes > weightsBytes - c.offset)
+      return damaged(path, "a constant (" + c.recipe + ") lies outside of the weights");
+  return Status::ok();
+}
+
+/// The constants that have bytes in [begin, end), for messages.
+std::string constantsAt(const runtime::Program& program, std::uint64_t begin, std::uint64_t end) {
+  std::string text;
+  int shown = 0;
+  for (const runtime::ConstantInfo& c : program.constants) {
+    if (c.offset >= end || c.offset + c.bytes <= begin) continue;
+    if (++shown > 3) return text + " and others";
+    text += (text.empty() ? "" : ", ") + ("'" + c.recipe + "'");
+  }
+  return text.empty() ? "no constant" : text;
+}
+
+Status verifyWeights(const EngineFile& engine, std::span<const std::byte> hashes, const std::string& path) {
+  for (std::size_t begin = 0, chunk = 0; begin < engine.weights.size(); begin += kWeightChunk, ++chunk) {
+    const std::size_t end = std::min(begin + kWeightChunk, engine.weights.size());
+    Hash128 expected;
+    std::memcpy(&expected, hashes.data() + chunk * sizeof(Hash128), sizeof(Hash128));
+    if (hashBytes(engine.weights.data() + begin, end - begin) != expected)
+      return damaged(path, "the hash of weight bytes " + std::to_string(begin) + " to " +
+                               std::to_string(end) + " does not match; there lies " +
+                               constantsAt(*engine.program, begin, end));
+  }
+  return Status::ok();
+}
+
+Status attachWeights(EngineFile& engine, const std::string& path, const ReadOptions& options) {
+  const Section* section = engine.container.find(SectionKind::kWeights);
+  const auto hashes = optionalContent(engine.container, SectionKind::kWeightHashes);
+  if (section == nullptr) return checkConstants(*engine.program, 0, path);
+  if (hashes.size() % sizeof(Hash128) != 0 ||
+      hashes.size() / sizeof(Hash128) !=
+          section->size / kWeightChunk + (section->size % kWeightChunk != 0 ? 1 : 0))
+    return damaged(path, "it does not have one hash for every chunk of its weights");
+  if (hashBytes(hashes.data(), hashes.size()) != section->hash)
+    return damaged(path, "the hash of its weight hashes does not match");
+  if ((section->flags & kSectionExternal) != 0) {
+    auto file = openExternalWeights(engine.container, *section, path);
+    if (!file) return file.status();
+    engine.weightsFile = *file;
+    engine.weights = (*file)->bytes().subspan(kWeightsAlignment, section->size);
+  } else {
+    if (section->offset % kWeightsAlignment != 0) return damaged(path, "its weights are not aligned");
+    engine.weights = engine.container.content(*section);
+  }
+  ROTA_RETURN_IF_ERROR(checkConstants(*engine.program, section->size, path));
+  return options.verifyWeights ? verifyWeights(engine, hashes, path) : Status::ok();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path, const ReadOptions& options) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.status();
+  auto container = openContainer((*file)->bytes(), path);
+  if (!container) return container.status();
+
+  auto engine = std::make_shared<EngineFile>();
+  engine->file = *file;
+  engine->container = std::move(*container);
+  const auto manifest = optionalContent(engine->container, SectionKind::kManifest);
+  engine->manifest = {reinterpret_cast<const char*>(manifest.data()), manifest.size()};
+  if (engine->container.find(SectionKind::kPlan) == nullptr) return damaged(path, "it has no plan");
+  auto plan = readPlan(optionalContent(engine->container, SectionKind::kPlan),
+                       optionalContent(engine->container, SectionKind::kRecipes), path);
+  if (!plan) return plan.status();
+  engine->target = std::move(plan->target);
+  engine->program = std::move(plan->program);
+  // Before anything else of the plan is looked at: a misfit is the clearer message.
+  if (options.checkTarget) ROTA_RETURN_IF_ERROR(checkTarget(engine->target, path));
+  const Status valid = runtime::validate(*engine->program);
+  if (!valid.isOk()) return damaged(path, valid.detail().message + " (" + valid.detail().node + ")");
+  ROTA_RETURN_IF_ERROR(attachWeights(*engine, path, options));
+  return std::shared_ptr<const EngineFile>(std::move(engine));
+}
+
+}  // namespace rota::engine

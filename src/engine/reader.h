@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens engine files. Safe on any bytes: nothing of a file is trusted, mapped executable or run here (decisions N13, N14).
+//
+// Level 1: header, section table, bounds and hashes, FlatBuffers verification. Level 2: runtime::validate, and every constant inside the
+// weights. Weights are hashed only on demand. Tested by src/engine/reader_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <rota/status.h>
+
+#include "core/file.h"
+#include "engine/container.h"
+#include "engine/target.h"
+#include "runtime/program.h"
+
+namespace rota::engine {
+
+struct ReadOptions {
+  bool verifyWeights = false;
+  bool checkTarget = true;  ///< False to inspect engines of other machines.
+};
+
+/// An engine file whose plan has been verified and validated. Immutable.
+struct EngineFile {
+  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const MappedFile> weightsFile;  ///< Set when the weights lie in a file of their own.
+  Container container;
+  std::shared_ptr<const runtime::Program> program;
+  Target target;
+  std::string_view manifest;
+  std::span<const std::byte> weights;
+
+  const std::byte* constantData(std::size_t constant) const {
+    return weights.data() + program->constants[constant].offset;
+  }
+};
+
+Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path,
+                                                     const ReadOptions& options = {});
+
+}  // namespace rota::engine

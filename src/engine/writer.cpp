@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/check.h"
+#include "core/file.h"
+#include "engine/container.h"
+#include "engine/writer_plan.h"
+
+namespace rota::engine {
+
+namespace {
+
+Status padTo(FileWriter& out, std::size_t alignment) {
+  static constexpr std::array<std::byte, kWeightsAlignment> kZeros{};
+  const std::size_t rest = out.position() % alignment;
+  return rest == 0 ? Status::ok() : out.write(kZeros.data(), alignment - rest);
+}
+
+/// Streams constants, cutting them into hashed chunks; remembers what it has stored.
+class WeightsWriter {
+ public:
+  explicit WeightsWriter(FileWriter& out) : out_(out), chunk_(std::make_unique<std::byte[]>(kWeightChunk)) {}
+
+  /// Stores a constant, or finds that its bytes are there already; fills in offset and hash.
+  Status add(runtime::ConstantInfo& info, std::span<const std::byte> bytes) {
+    info.hash = hashBytes(bytes.data(), bytes.size());
+    info.offset = 0;
+    if (bytes.empty()) return Status::ok();
+    const auto [place, isNew] = places_.try_emplace({info.hash, bytes.size()}, total_);
+    if (isNew) {
+      ROTA_RETURN_IF_ERROR(align());
+      place->second = total_;
+      ROTA_RETURN_IF_ERROR(append(bytes));
+    }
+    info.offset = place->second;
+    return Status::ok();
+  }
+  Status finish() { return filled_ == 0 ? Status::ok() : flush(); }
+
+  std::uint64_t bytes() const { return total_; }
+  const std::vector<Hash128>& chunkHashes() const { return hashes_; }
+
+ private:
+  Status align() {
+    static constexpr std::array<std::byte, kSectionAlignment> kZeros{};
+    const std::size_t rest = total_ % kSectionAlignment;
+    return rest == 0 ? Status::ok() : append(std::span(kZeros).first(kSectionAlignment - rest));
+  }
+  Status append(std::span<const std::byte> bytes) {
+    total_ += bytes.size();
+    while (!bytes.empty()) {
+      const std::size_t part = std::min(bytes.size(), kWeightChunk - filled_);
+      std::memcpy(chunk_.get() + filled_, bytes.data(), part);
+      filled_ += part;
+      bytes = bytes.subspan(part);
+      if (filled_ == kWeightChunk) ROTA_RETURN_IF_ERROR(flush());
+    }
+    return Status::ok();
+  }
+  Status flush() {
+    hashes_.push_back(hashBytes(chunk_.get(), filled_));
+    const std::size_t bytes = filled_;
+    filled_ = 0;
+    return out_.write(chunk_.get(), bytes);
+  }
+
+  FileWriter& out_;
+  std::unique_ptr<std::byte[]> chunk_;
+  std::size_t filled_ = 0;
+  std::uint64_t total_ = 0;
+  std::vector<Hash128> hashes_;
+  std::map<std::pair<Hash128, std::size_t>, std::uint64_t> places_;
+};
+
+/// The engine file under construction.
+class EngineWriter {
+ public:
+  explicit EngineWriter(FileWriter& out) : out_(out) {}
+
+  Status start() {
+    const Header empty;
+    return out_.write(&empty, sizeof(empty));
+  }
+  Status section(SectionKind kind, std::string_view content) {
+    ROTA_RETURN_IF_ERROR(padTo(out_, kSectionAlignment));
+    Section s;
+    s.kind = static_cast<std::uint32_t>(kind);
+    s.offset = out_.position();
+    s.size = content.size();
+    s.hash = hashBytes(content.data(), content.size());
+    sections_.push_back(s);
+    return out_.write(content.data(), content.size());
+  }
+  void weights(std::uint64_t offset, std::uint64_t size, const Hash128& hash, bool external) {
+    Section s;
+    s.kind = static_cast<std::uint32_t>(SectionKind::kWeights);
+    s.flags = external ? kSectionExternal : 0;
+    s.offset = external ? 0 : offset;
+    s.size = size;
+    s.hash = hash;
+    sections_.push_back(s);
+  }
+  Status finish() {
+    ROTA_RETURN_IF_ERROR(padTo(out_, kSectionAlignment));
+    Header header;
+    header.magic = kEngineMagic;
+    header.formatVersion = kFormatVersion;
+    header.headerBytes = sizeof(Header);
+    const std::string writer = writerName();
+    std::copy_n(writer.begin(), std::min(writer.size(), header.writer.size() - 1), header.writer.begin());
+    header.tableOffset = out_.position();
+    header.sectionCount = static_cast<std::uint32_t>(sections_.size());
+    header.tableHash = hashBytes(sections_.data(), sections_.size() * sizeof(Section));
+    ROTA_RETURN_IF_ERROR(out_.write(sections_.data(), sections_.size() * sizeof(Section)));
+    header.fileBytes = out_.position();
+    header.headerHash = hashBytes(&header, offsetof(Header, headerHash));
+    return out_.writeAt(0, &header, sizeof(header));
+  }
+
+ private:
+  FileWriter& out_;
+  std::vector<Section> sections_;
+};
+
+std::string_view bytesOf(const std::vector<Hash128>& hashes) {
+  return {reinterpret_cast<const char*>(hashes.data()), hashes.size() * sizeof(Hash128)};
+}
+
+Status streamConstants(runtime::Program& program, const ConstantBytes& constants, WeightsWriter& weights) {
+  for (std::size_t i = 0; i < program.constants.size(); ++i) {
+    runtime::ConstantInfo& info = program.constants[i];
+    auto bytes = constants(i);
+    if (!bytes) return bytes.status();
+    if (bytes->size() != info.bytes)
+      return Status(ErrorCode::kInternal, "A constant has another size than its description")
+          .at(info.recipe)
+          .expected(std::to_string(info.bytes) + " bytes")
+          .found(std::to_string(bytes->size()) + " bytes");
+    ROTA_RETURN_IF_ERROR(weights.add(info, *bytes));
+  }
+  return weights.finish();
+}
+
+std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Result<WriteReport> writeEngine(const std::string& path, const runtime::Program& given,
+                                const ConstantBytes& constants, const WriteOptions& options) {
+  ROTA_RETURN_IF_ERROR(runtime::validate(given));
+  runtime::Program program = given;
+  Target target = options.target;
+  target.rotaVersion = ROTA_VERSION;
+  std::sort(target.libraries.begin(), target.libraries.end(),
+            [](const LibraryVersion& a, const LibraryVersion& b) { return a.name < b.name; });
+
+  auto out = FileWriter::create(path);
+  if (!out) return out.status();
+  EngineWriter engine(**out);
+  ROTA_RETURN_IF_ERROR(engine.start());
+
+  const bool external = options.weights == WeightsPlace::kExternal;
+  std::unique_ptr<FileWriter> externalOut;
+  if (external) {
+    auto file = FileWriter::create(path + ".weights");
+    if (!file) return file.status();
+    externalOut = std::move(*file);
+    const WeightsHeader empty;
+    ROTA_RETURN_IF_ERROR(externalOut->write(&empty, sizeof(empty)));
+  }
+  FileWriter& weightsOut = external ? *externalOut : **out;
+  if (external || !program.constants.empty()) ROTA_RETURN_IF_ERROR(padTo(weightsOut, kWeightsAlignment));
+  const std::uint64_t weightsOffset = weightsOut.position();
+  WeightsWriter weights(weightsOut);
+  ROTA_RETURN_IF_ERROR(streamConstants(program, constants, weights));
+
+  const std::string_view hashes = bytesOf(weights.chunkHashes());
+  const Hash128 chunksHash = hashBytes(hashes.data(), hashes.size());
+  if (weights.bytes() != 0 || external) {
+    engine.weights(weightsOffset, weights.bytes(), chunksHash, external);
+    ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kWeightHashes, hashes));
+  }
+  if (external) {
+    ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kExternalName, fileName(path) + ".weights"));
+    WeightsHeader header;
+    header.magic = kWeightsMagic;
+    header.formatVersion = kFormatVersion;
+    header.weightsBytes = weights.bytes();
+    header.chunksHash = chunksHash;
+    header.headerHash = hashBytes(&header, offsetof(WeightsHeader, headerHash));
+    ROTA_RETURN_IF_ERROR(externalOut->writeAt(0, &header, sizeof(header)));
+  }
+  auto plan = packPlan(program, target);
+  if (!plan) return plan.status();
+  ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kRecipes, packRecipes(program)));
+  ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kPlan, *plan));
+  ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kManifest, options.manifest));
+  ROTA_RETURN_IF_ERROR(engine.finish());
+  const WriteReport report{(*out)->position(), weights.bytes(), plan->size()};
+  // The weights first: an engine never names a file that is not there.
+  if (external) ROTA_RETURN_IF_ERROR(externalOut->commit());
+  ROTA_RETURN_IF_ERROR((*out)->commit());
+  return report;
+}
+
+}  // namespace rota::engine
