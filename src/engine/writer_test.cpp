@@ -193,8 +193,8 @@ TEST(Writer, ContextsShareAnEngineAndOutliveIt) {
   const ProgramBuilder b = sums();
   auto engine = makeEngine(std::make_shared<const runtime::Program>(b.program), b.constants, "{}");
   ASSERT_TRUE(engine.isOk()) << engine.status().toString();
-  auto first = std::move(*(*engine)->createContext(1));
-  auto second = std::move(*(*engine)->createContext(1));
+  auto first = (*engine)->createContext(1).value();
+  auto second = (*engine)->createContext(1).value();
   *engine = nullptr;
   ASSERT_TRUE(runWith(*first, {{"x", floats({1, 1}, {1, 2})}}));
   ASSERT_TRUE(runWith(*second, {{"x", floats({2, 2}, {1, 2})}}));
@@ -214,7 +214,7 @@ TEST(Writer, MisalignedConstantsInMemory) {
   }
   auto engine = makeEngine(std::make_shared<const runtime::Program>(b.program), constants, "");
   ASSERT_TRUE(engine.isOk()) << engine.status().toString();
-  auto context = std::move(*(*engine)->createContext(1));
+  auto context = (*engine)->createContext(1).value();
   ASSERT_TRUE(runWith(*context, {{"x", floats({0, 0}, {1, 2})}}));
   EXPECT_EQ(floatsOf(outputOf(*context, "y")), (std::vector<float>{1, 2}));
 }
