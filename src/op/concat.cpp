@@ -8,24 +8,27 @@
 namespace rota::op {
 namespace {
 
-/// Contents of the joined tensor, for rank 1 and for outer axes of size 1 alike: pieces of [axis, inner] in turn for every outer index.
+/// Contents of the joined tensor: pieces of [axis, inner] in turn for every outer index. Elements of an input of unknown contents stay unknown.
 void joinContents(InferContext& ctx, std::size_t axis) {
   std::vector<std::vector<Size>> parts;
   std::vector<std::size_t> pieces;
   std::size_t total = 0;
   std::size_t outer = 1;
+  bool any = false;
   for (std::size_t i = 0; i < ctx.inputCount(); ++i) {
     const auto dims = staticDims(ctx.inputShape(i));
-    if (!dims || !contentsCount(ctx.inputShape(i))) return;
-    auto contents = ctx.contents(i);
-    if (!contents) return;
+    const auto count = contentsCount(ctx.inputShape(i));
+    if (!dims || !count) return;
+    auto contents = partialContents(ctx, i);
+    any = any || contents;
+    if (!contents) contents.emplace(static_cast<std::size_t>(*count), Size::invalid());
     outer = 1;
     for (std::size_t a = 0; a < axis; ++a) outer *= static_cast<std::size_t>((*dims)[a]);
     pieces.push_back(outer == 0 ? 0 : contents->size() / outer);
     total += contents->size();
     parts.push_back(std::move(*contents));
   }
-  if (static_cast<std::int64_t>(total) > kMaxContents) return;
+  if (!any || static_cast<std::int64_t>(total) > kMaxContents) return;
   std::vector<Size> joined;
   for (std::size_t o = 0; o < outer; ++o) {
     for (std::size_t i = 0; i < parts.size(); ++i) {

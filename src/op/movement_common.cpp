@@ -54,15 +54,24 @@ Status inferUnknownShape(InferContext& ctx) {
   return Status::ok();
 }
 
+std::optional<std::vector<Size>> partialContents(InferContext& ctx, std::size_t i) {
+  const ir::Value* value = ctx.node().input(i);
+  if (value == nullptr || !value->contents) return std::nullopt;
+  std::vector<Size> contents;
+  for (const Size& size : *value->contents)
+    contents.push_back(size.isValid() ? ctx.sizes().resolve(size) : size);
+  return contents;
+}
+
 void passContents(InferContext& ctx, std::size_t from, std::size_t to) {
   if (!ctx.hasOutput(to)) return;
-  if (auto contents = ctx.contents(from)) ctx.setContents(to, std::move(*contents));
+  if (auto contents = partialContents(ctx, from)) ctx.setContents(to, std::move(*contents));
 }
 
 void moveContents(InferContext& ctx, std::size_t from, std::size_t to, std::span<const std::int64_t> sourceOf,
                   Size fill) {
   if (!ctx.hasOutput(to) || static_cast<std::int64_t>(sourceOf.size()) > kMaxContents) return;
-  const auto contents = ctx.contents(from);
+  const auto contents = partialContents(ctx, from);
   if (!contents) return;
   std::vector<Size> moved;
   moved.reserve(sourceOf.size());

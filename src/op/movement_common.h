@@ -11,8 +11,7 @@
 
 namespace rota::op {
 
-/// Contents are kept for tensors of at most this many elements.
-inline constexpr std::int64_t kMaxContents = 64;
+using ir::kMaxContents;
 
 /// The dims as numbers, when all of them are.
 std::optional<std::vector<std::int64_t>> staticDims(const ir::Shape& shape);
@@ -28,6 +27,9 @@ bool isAtMost(InferContext& ctx, Size size, std::int64_t bound);
 
 /// Output 0 gets dtype of input 0 and an unknown shape.
 Status inferUnknownShape(InferContext& ctx);
+/// Contents of an input in which elements that are unknown are invalid sizes. Moving them keeps what is known: the -1 of a shape, say, of which
+/// another element is computed.
+std::optional<std::vector<Size>> partialContents(InferContext& ctx, std::size_t i);
 /// Output `to` has the contents of input `from` in the same order.
 void passContents(InferContext& ctx, std::size_t from = 0, std::size_t to = 0);
 /// Output `to` has at place j what input `from` has at place sourceOf[j]; -1 stands for `fill`.

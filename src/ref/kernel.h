@@ -17,10 +17,11 @@
 
 namespace rota::ref {
 
-/// A sequence, or an optional (a sequence of at most one element with `isOptional`).
+/// A sequence, or with `isOptional` an optional: no elements, the one tensor that it holds, or the elements of the sequence that it holds.
 struct Sequence {
   DType dtype = DType::kUndefined;
   bool isOptional = false;
+  bool holdsEmptySequence = false;  ///< An optional that is given, namely a sequence without elements.
   std::vector<Tensor> elements;
 };
 
@@ -39,9 +40,13 @@ class KernelHost {
 
 class KernelContext {
  public:
-  KernelContext(KernelHost& host, const Attributes& attributes, int version, std::span<const TensorView> inputs,
-                std::span<const MutableTensorView> outputs)
-      : host_(host), attributes_(attributes), version_(version), inputs_(inputs), outputs_(outputs) {}
+  KernelContext(KernelHost& host, const Attributes& attributes, int version,
+                std::span<const TensorView> inputs, std::span<const MutableTensorView> outputs)
+      : host_(host),
+        attributes_(attributes),
+        version_(version),
+        inputs_(inputs),
+        outputs_(outputs) {}
 
   /// Operator set version at which the node's definition was taken.
   int version() const { return version_; }
@@ -62,8 +67,7 @@ class KernelContext {
   const Sequence* inputSequence(std::size_t i) const { return host_.inputSequence(i); }
   Sequence* outputSequence(std::size_t i) const { return host_.outputSequence(i); }
 
-  template <typename T>
-  Result<T*> scratch(std::int64_t count) {
+  template <typename T> Result<T*> scratch(std::int64_t count) {
     auto memory = host_.scratch(static_cast<std::size_t>(count) * sizeof(T));
     if (!memory) return memory.status();
     return static_cast<T*>(*memory);

@@ -91,7 +91,9 @@ void Executor::forgetSymbols(std::uint32_t block) {
 Status Executor::assign(std::int32_t to, std::int32_t from) {
   if (info(to).kind != ValueKind::kTensor) {
     const ref::Sequence& source = memory_.sequences[static_cast<std::size_t>(from)];
-    memory_.sequences[static_cast<std::size_t>(to)].elements = source.elements;
+    ref::Sequence& target = memory_.sequences[static_cast<std::size_t>(to)];
+    target.elements = source.elements;
+    target.holdsEmptySequence = source.holdsEmptySequence;
     return Status::ok();
   }
   if (facts(from).dynamicAlias) ROTA_RETURN_IF_ERROR(resolveAlias(from));
@@ -161,8 +163,9 @@ Status Executor::keepResults(StepState& step, std::int64_t turn) {
   for (std::size_t c = 0; c < step.facts->carried.size(); ++c) {
     const Carried& carried = step.facts->carried[c];
     if (info(carried.param).kind != ValueKind::kTensor) {
-      step.carriedSequences[c].elements =
-          memory_.sequences[static_cast<std::size_t>(carried.result)].elements;
+      const ref::Sequence& result = memory_.sequences[static_cast<std::size_t>(carried.result)];
+      step.carriedSequences[c].elements = result.elements;
+      step.carriedSequences[c].holdsEmptySequence = result.holdsEmptySequence;
       continue;
     }
     if (facts(carried.result).dynamicAlias) ROTA_RETURN_IF_ERROR(resolveAlias(carried.result));
@@ -191,6 +194,7 @@ Status Executor::carry(StepState& step, std::int64_t turn) {
     const auto param = static_cast<std::size_t>(carried.param);
     if (info(carried.param).kind != ValueKind::kTensor) {
       memory_.sequences[param].elements.swap(step.carriedSequences[c].elements);
+      memory_.sequences[param].holdsEmptySequence = step.carriedSequences[c].holdsEmptySequence;
     } else if (carried.isStatic) {
       const auto half = static_cast<std::size_t>(turn % 2);
       prepared_.setData(carried.param, step.carriedPlaces[c][half]);

@@ -150,7 +150,10 @@ Status Executor::runReference(StepState& step) {
   }
   if (step.facts->writesSequences)
     for (std::int32_t v : step.step->outputs)
-      if (v != kNone) memory_.sequences[static_cast<std::size_t>(v)].elements.clear();
+      if (v != kNone) {
+        memory_.sequences[static_cast<std::size_t>(v)].elements.clear();
+        memory_.sequences[static_cast<std::size_t>(v)].holdsEmptySequence = false;
+      }
   if (step.facts->movable) prepared_.refresh(step);
   current_ = &step;
   ref::KernelContext context(*this, step.step->parameters, step.step->version, step.referenceInputs,
