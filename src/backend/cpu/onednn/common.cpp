@@ -6,6 +6,19 @@
 #include <map>
 
 namespace rota::onednn {
+namespace {
+
+const char* libraryVersion() {
+  static const std::string text = [] {
+    const dnnl_version_t* v = dnnl_version();
+    return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+  }();
+  return text.c_str();
+}
+
+const runtime::RegisterKernelModule kModule("onednn", libraryVersion());
+
+}  // namespace
 
 dnnl::engine& cpuEngine() {
   static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
