@@ -68,8 +68,8 @@ class Printer {
       if (v == std::numeric_limits<std::int64_t>::max()) return std::string("inf");
       return v == std::numeric_limits<std::int64_t>::min() ? std::string("-inf") : std::to_string(v);
     };
-    text_ += "  symbol " + quote(symbol.name) + " [" + bound(symbol.range.lo) + ", " +
-             bound(symbol.range.hi) + "] " + symbolOriginName(symbol.origin);
+    text_ += "  symbol " + (isIdentifier(symbol.name) ? symbol.name : quote(symbol.name)) + " [" +
+             bound(symbol.range.lo) + ", " + bound(symbol.range.hi) + "] " + symbolOriginName(symbol.origin);
     if (symbol.divisor != 1) text_ += " multiple " + std::to_string(symbol.divisor);
     text_ += "\n";
   }
