@@ -124,7 +124,7 @@ TEST_F(InferTest, SchemaErrorsSayWhatWasExpectedAndFound) {
   EXPECT_EQ(picky({x, nullptr}, good), "ok");
   const std::vector<std::pair<std::string, std::string>> cases{
       {picky({}, good),
-       "R1207 node 'p (Picky)': a required input is missing; expected input 0 'a' (1 to 2 inputs in all); "
+       "R1207 at 'p (Picky)': a required input is missing; expected input 0 'a' (1 to 2 inputs in all); "
        "found 0 inputs"},
       {picky({nullptr, x}, good), "input 0 'a' (1 to 2 inputs in all); found an empty name"},
       {picky({x, x, x}, good), "too many inputs; expected 1 to 2 inputs; found 3"},
