@@ -47,8 +47,11 @@ Result<Size> plainEntry(InferContext& ctx, Size entry, std::size_t i, bool allow
                      "0 only at the first " + std::to_string(input.size()) + " places",
                      "0 at place " + std::to_string(i));
   }
-  if (isAtLeast(ctx, entry, 0)) return entry;
-  // Only the data knows: e + 2 * [e = -1] + input[i] * [e = 0].
+  // What shape arithmetic gives is taken to be a size; only an element of the data itself may turn out to be 0 or -1:
+  // e + 2 * [e = -1] + input[i] * [e = 0].
+  const auto symbol = ctx.sizes().asSymbol(entry);
+  const bool isData = symbol && ctx.sizes().symbols()[*symbol].origin == SymbolOrigin::kHostResolved;
+  if (!isData || isAtLeast(ctx, entry, 0)) return entry;
   isMinusOne = min(1, max(0, Size() - entry));
   Size plain = entry + isMinusOne * 2;
   if (!allowZero && i < input.size()) plain = plain + input[i] * max(0, Size(1) - entry - isMinusOne * 2);

@@ -134,6 +134,10 @@ std::string runDataSet(const ir::Graph& graph, const std::string& folder, const 
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     auto value = readValue(folder + "/input_" + std::to_string(i) + ".pb", graph.inputs()[i]->type.kind);
     if (!value) return value.status().toString();
+    if (value->sequence && value->sequence->elements.empty()) {
+      // A file without elements does not say of which type they would be.
+      value->sequence->dtype = graph.inputs()[i]->type.dtype;
+    }
     inputs.push_back(std::move(*value));
   }
   auto outputs = op::evaluateGraph(graph, inputs, threads);
