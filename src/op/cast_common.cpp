@@ -11,6 +11,8 @@ namespace {
 /// Values of `dtype` within which contents pass a cast unchanged.
 std::optional<SizeRange> exactContentsRange(DType dtype) {
   const DTypeInfo& row = info(dtype);
+  if (dtype == DType::kFloat32) return SizeRange{-(std::int64_t{1} << 24), std::int64_t{1} << 24};
+  if (dtype == DType::kFloat64) return SizeRange{-(std::int64_t{1} << 53), std::int64_t{1} << 53};
   if (row.dtypeClass != DTypeClass::kSigned && row.dtypeClass != DTypeClass::kUnsigned) return std::nullopt;
   if (row.bits >= 64)
     return SizeRange{row.dtypeClass == DTypeClass::kUnsigned ? 0 : std::numeric_limits<std::int64_t>::min()};
@@ -44,7 +46,7 @@ Status inferCastTo(InferContext& ctx, DType dtype) {
   const auto exact = exactContentsRange(dtype);
   if (!exact) return Status::ok();
   for (const Size& size : *contents) {
-    // Sizes without a known bound are taken to fit 32 bits, as the model does when it casts them.
+    // Sizes without a known bound are taken to fit 32-bit types, as the model does when it casts them.
     const SizeRange range = ctx.sizes().range(size);
     const bool isUnbounded = range.hi == std::numeric_limits<std::int64_t>::max();
     if (range.lo < exact->lo || (range.hi > exact->hi && !(isUnbounded && info(dtype).bits >= 32)))

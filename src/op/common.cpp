@@ -3,6 +3,7 @@
 #include "op/common.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -60,6 +61,12 @@ Result<std::vector<std::size_t>> normaliseAxes(const InferContext& ctx, const st
 
 Status inferSameAsFirst(InferContext& ctx) {
   ctx.setOutput(0, ctx.inputDtype(0), ctx.inputShape(0));
+  return Status::ok();
+}
+
+Status inferRounding(InferContext& ctx) {
+  ROTA_RETURN_IF_ERROR(inferSameAsFirst(ctx));
+  if (auto contents = ctx.contents(0)) ctx.setContents(0, std::move(*contents));
   return Status::ok();
 }
 
@@ -149,6 +156,20 @@ namespace {
 
 bool isVectorOrScalar(const ir::Shape& shape) { return shape.known && shape.rank() <= 1; }
 
+/// Contents of input `i`; of floating-point constants where all elements are whole numbers (a size times 2.0 is a size).
+std::optional<std::vector<Size>> wholeContents(const InferContext& ctx, std::size_t i) {
+  if (auto contents = ctx.contents(i)) return contents;
+  const Tensor* tensor = ctx.constant(i);
+  if (tensor == nullptr || !isFloat(tensor->dtype()) || tensor->count() > 64) return std::nullopt;
+  std::vector<Size> result;
+  for (std::int64_t k = 0; k < tensor->count(); ++k) {
+    const double value = realAt(tensor->view(), k);
+    if (!(std::fabs(value) < 0x1p31) || value != std::floor(value)) return std::nullopt;
+    result.emplace_back(static_cast<std::int64_t>(value));
+  }
+  return result;
+}
+
 }  // namespace
 
 void propagateElementwise(InferContext& ctx,
@@ -157,7 +178,7 @@ void propagateElementwise(InferContext& ctx,
   std::size_t count = 1;
   for (std::size_t i = 0; i < ctx.inputCount(); ++i) {
     if (!ctx.hasInput(i) || !isVectorOrScalar(ctx.inputShape(i))) return;
-    auto contents = ctx.contents(i);
+    auto contents = wholeContents(ctx, i);
     if (!contents) return;
     if (contents->size() != 1) {
       if (count != 1 && contents->size() != count) return;

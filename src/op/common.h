@@ -36,8 +36,10 @@ Result<std::vector<std::size_t>> normaliseAxes(const InferContext& ctx, const st
 
 // --- Whole inference functions, to be named in definitions.
 
-/// Output 0 has dtype and shape of input 0; contents pass through unless the operator computes (see inferUnary).
+/// Output 0 has dtype and shape of input 0.
 Status inferSameAsFirst(InferContext& ctx);
+/// The same for operators that leave whole numbers as they are: contents pass through.
+Status inferRounding(InferContext& ctx);
 /// Output 0 is bool with the shape of input 0.
 Status inferSameShapeBool(InferContext& ctx);
 /// Output 0 has the dtype of input 0 and the broadcast shape of all inputs.
@@ -60,7 +62,8 @@ Status requireSameShape(InferContext& ctx, std::size_t a, std::size_t b);
 /// An error unless input `i` has one element.
 Status requireSingleElement(InferContext& ctx, std::size_t i);
 
-// --- Contents of integer and boolean tensors under elementwise operators. When the contents of all inputs are known, their ranks are at most 1
+// --- Contents of integer and boolean tensors under elementwise operators (and of floating-point ones that hold whole numbers, as sizes do on their
+// way through Cast, Mul, Floor, Cast). When the contents of all inputs are known, their ranks are at most 1
 // and `f` gives a valid size for every element, output 0 gets these contents.
 
 void propagateElementwise(InferContext& ctx,

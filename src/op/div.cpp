@@ -11,7 +11,12 @@ std::optional<Size> contentsDiv(InferContext& ctx, std::span<const Size> x) {
   if (x[1].is(0)) return std::nullopt;
   const auto a = x[0].constant();
   const auto b = x[1].constant();
-  if (a && b) return *b == -1 ? Size{} - x[0] : Size(*a / *b);
+  if (a && b && !isFloat(ctx.inputDtype(0))) return *b == -1 ? Size{} - x[0] : Size(*a / *b);
+  if (isFloat(ctx.inputDtype(0))) {
+    // A quotient of floating-point numbers is a size only where nothing is left over.
+    if (!b || *b < 1 || !ctx.sizes().divisible(x[0], *b)) return std::nullopt;
+    return floorDiv(x[0], x[1]);
+  }
   // Rounding to zero and to minus infinity agree where nothing is negative.
   if (ctx.sizes().range(x[0]).lo < 0 || ctx.sizes().range(x[1]).lo < 1) return std::nullopt;
   return floorDiv(x[0], x[1]);

@@ -14,7 +14,7 @@ const Register kRegisterFloor(Definition{
     .kind = Kind::kPointwise,
     .inputs = {{.name = "X", .typeVariable = "T"}},
     .outputs = {{.name = "Y", .typeVariable = "T"}},
-    .infer = inferSameAsFirst,
+    .infer = inferRounding,
     .expression = [](const ir::Node&) { return unaryExpression(ScalarOp::kFloor); },
 });
 

@@ -65,6 +65,19 @@ TEST(PointwiseInference, SizeComputationsKeepTheirContents) {
   EXPECT_EQ(contents("Identity", {shape}), "{N, 6}");
 }
 
+// Sizes on their way through floating point, as exporters write scaled sizes.
+TEST(PointwiseInference, SizesPassThroughFloatingPoint) {
+  TestGraph g;
+  auto* shape = g.add("Shape", {g.input("x", DType::kFloat32, "[N, 6]")})[0];
+  auto* real = g.add("Cast", {shape}, attributesOf({{"to", std::int64_t{1}}}))[0];
+  auto* scaled = g.add("Mul", {real, g.constant(Tensor::ofFloat({2.0F, 3.0F}, {2}))})[0];
+  auto* whole = g.add("Cast", {g.add("Floor", {scaled})[0]}, attributesOf({{"to", std::int64_t{7}}}))[0];
+  EXPECT_EQ(g.contentsOf(whole), "{2*N, 18}");
+  EXPECT_EQ(g.contentsOf(g.add("Div", {scaled, g.constant(Tensor::ofFloat({2.0F}, {1}))})[0]), "{N, 9}");
+  EXPECT_EQ(g.contentsOf(g.add("Div", {real, g.constant(Tensor::ofFloat({4.0F}, {1}))})[0]), "{}");
+  EXPECT_EQ(g.contentsOf(g.add("Mul", {real, g.constant(Tensor::ofFloat({0.5F}, {1}))})[0]), "{}");
+}
+
 TEST(PointwiseInference, CastTakesTheTypeFromAttributeOrInput) {
   TestGraph g;
   auto* x = g.input("x", DType::kFloat32, "[N]");
