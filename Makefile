@@ -40,6 +40,10 @@ lint: setup
 format: setup
 	@git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -r -P 2 -n 16 clang-format-19 -i
 
+gen: build
+	@mkdir -p docs
+	@build/release/tools/gen_docs docs
+
 install: build
 	@cmake --install build/release --prefix '$(PREFIX)'
 

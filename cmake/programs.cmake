@@ -12,6 +12,14 @@ if(ROTA_BUILD_PROGRAMS AND TARGET rota_cli AND EXISTS "${CMAKE_SOURCE_DIR}/src/c
   endif()
 endif()
 
+# Writes the generated pages of docs/ (`make gen`).
+if(ROTA_BUILD_PROGRAMS AND TARGET rota_shared AND TARGET rota_tactic)
+  add_executable(rota_gen_docs "${CMAKE_SOURCE_DIR}/tools/gen_docs.cpp")
+  rota_internal_target(rota_gen_docs)
+  target_link_libraries(rota_gen_docs PRIVATE rota_shared rota_runtime_shared)
+  set_target_properties(rota_gen_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tools" OUTPUT_NAME gen_docs)
+endif()
+
 # An example sees what a user sees: include/rota and the shared libraries. `ninja rota_examples` builds them all.
 file(GLOB examples CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/examples/*.cpp" "${CMAKE_SOURCE_DIR}/examples/*/*.cpp")
 add_custom_target(rota_examples)
