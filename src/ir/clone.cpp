@@ -68,6 +68,7 @@ class GraphCloner {
       for (Size& element : *to.contents) element = sizes.adopt(element);
     }
     to.resolvedHere = from.resolvedHere;
+    to.known = from.known;
     to.recipe = from.recipe;
     to.provenance = from.provenance;
     values_.emplace(&from, &to);

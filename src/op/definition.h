@@ -147,5 +147,7 @@ std::vector<Status> attachDefinitions(ir::Graph& graph);
 /// Infers types, shapes and contents of every node in order, nested graphs included.
 Status inferGraph(ir::Graph& graph);
 Status inferNode(ir::Node& node);
+/// After inferNode: computes small results of known inputs, so that sizes that go through them are known. Part of inferGraph.
+void learnValues(ir::Node& node);
 
 }  // namespace rota::op

@@ -232,7 +232,10 @@ Status inferGraph(ir::Graph& graph) {
         .at(graph.name)
         .expected("at most " + std::to_string(ir::kMaxGraphDepth) + " levels of If, Loop and Scan");
   }
-  for (const auto& node : graph.nodes()) ROTA_RETURN_IF_ERROR(inferNode(*node));
+  for (const auto& node : graph.nodes()) {
+    ROTA_RETURN_IF_ERROR(inferNode(*node));
+    learnValues(*node);
+  }
   // What later nodes require is also true of earlier values.
   resolveValues(graph);
   return Status::ok();

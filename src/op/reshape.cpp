@@ -102,6 +102,11 @@ Status inferReshape(InferContext& ctx) {
     const Size found = inferredSize(ctx, input, others);
     dims[i] = flags[i].is(1) ? found : plain[i] + flags[i] * (found - 1);
   }
+  // Entries that may be 0 or -1 can make expressions too long to keep: then the kernel finds the sizes.
+  if (std::any_of(dims.begin(), dims.end(), [](Size s) { return !s.isValid(); })) {
+    ctx.setOutput(0, dtype, foundShape(ctx, "dim", dims.size()));
+    return Status::ok();
+  }
   const auto before = product(input).constant();
   const auto after = product(dims).constant();
   if (before && after && *before != *after) {

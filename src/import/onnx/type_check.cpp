@@ -18,7 +18,9 @@ void inferTypes(ir::Graph& graph, Problems& problems) {
       return input == nullptr || input->type.dtype != DType::kUndefined;
     });
     if (!isReady) continue;
-    if (Status status = op::inferNode(*node); !status.isOk()) {
+    if (Status status = op::inferNode(*node); status.isOk()) {
+      op::learnValues(*node);
+    } else {
       problems.add(status, status.detail().node.empty() ? node->name : status.detail().node);
       for (ir::Value* output : node->outputs) {
         if (output != nullptr) output->type = {};
