@@ -16,10 +16,9 @@ constexpr std::int64_t kMaxKnownInput = 1024;
 
 /// The tensor that the constant contents of `value` stand for.
 std::optional<Tensor> tensorOfContents(const ir::Value& value) {
-  const DTypeClass kind = info(value.type.dtype).dtypeClass;
-  const bool isInt =
-      kind == DTypeClass::kSigned || kind == DTypeClass::kUnsigned || kind == DTypeClass::kBool;
-  if (!value.contents || !isInt || !value.type.shape.isStatic()) return std::nullopt;
+  const ComputeType compute = info(value.type.dtype).compute;
+  const bool isReal = compute != ComputeType::kNone && compute != ComputeType::kComplex;
+  if (!value.contents || !isReal || !value.type.shape.isStatic()) return std::nullopt;
   std::vector<std::int64_t> elements;
   for (Size element : *value.contents) {
     if (!element.isConstant()) return std::nullopt;
@@ -29,7 +28,12 @@ std::optional<Tensor> tensorOfContents(const ir::Value& value) {
   for (Size dim : value.type.shape.dims) dims.push_back(*dim.constant());
   auto tensor = Tensor::allocate(value.type.dtype, std::move(dims));
   if (!tensor || tensor->count() != static_cast<std::int64_t>(elements.size())) return std::nullopt;
-  storeFromInt64(tensor->mutableView(), 0, tensor->count(), elements.data());
+  if (compute == ComputeType::kDouble) {
+    const std::vector<double> reals(elements.begin(), elements.end());
+    storeFromDouble(tensor->mutableView(), 0, tensor->count(), reals.data());
+  } else {
+    storeFromInt64(tensor->mutableView(), 0, tensor->count(), elements.data());
+  }
   return std::move(*tensor);
 }
 
@@ -76,7 +80,7 @@ void learnValues(ir::Node& node) {
     ir::Value* output = node.outputs[i];
     const Tensor& result = (*results)[i].tensor;
     if (output == nullptr || !isWorthKnowing(*output) || result.dtype() != output->type.dtype) continue;
-    output->contents = ir::constantContents(result);
+    if (!isFloat(result.dtype())) output->contents = ir::constantContents(result);
     output->known = result;
   }
 }
