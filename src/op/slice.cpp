@@ -46,10 +46,12 @@ Cut cutOf(InferContext& ctx, std::size_t axis, Size size, Size start, Size end, 
   cut.start = boundPlace(ctx, start, size, back);
   const Size stop = boundPlace(ctx, end, size, back);
   const Size distance = back ? cut.start - stop : stop - cut.start;
-  const std::int64_t magnitude = cut.step == std::numeric_limits<std::int64_t>::min()
-                                     ? std::numeric_limits<std::int64_t>::max()
-                                 : back ? -cut.step
-                                        : cut.step;
+  if (cut.step < -kToTheEnd || cut.step > kToTheEnd) {
+    // No axis is that long: the first element, if there is one.
+    cut.length = smallerOf(ctx, largerOf(ctx, distance, 0), 1);
+    return cut;
+  }
+  const std::int64_t magnitude = back ? -cut.step : cut.step;
   cut.length = largerOf(ctx, magnitude == 1 ? distance : ceilDiv(distance, magnitude), 0);
   return cut;
 }
