@@ -3,6 +3,7 @@
 // Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
+#include "op/expansion.h"
 #include "op/normalization_common.h"
 
 namespace rota::op {
@@ -25,6 +26,26 @@ Status inferBatchNormalization(InferContext& ctx) {
     if (ctx.hasOutput(i)) ctx.setOutput(i, ctx.inputDtype(2 + i), ctx.inputShape(2 + i));
   }
   return Status::ok();
+}
+
+Result<std::vector<ir::Value*>> expandBatchNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  if (node.attributes.getInt("training_mode", 0) != 0) {
+    e.fail(Status(ErrorCode::kUnsupportedOperator, "The training form of BatchNormalization has no expansion")
+               .at(node.name));
+  }
+  const DType dtype = node.inputs[0]->type.dtype;
+  const DType sumType = Expansion::sumType(dtype);
+  ir::Value* x = e.cast(node.inputs[0], sumType);
+  const std::size_t inner = e.axesFrom(x, 2).size();
+  ir::Value* epsilon = e.scalar(node.attributes.getFloat("epsilon", 1e-5F), sumType);
+  ir::Value* variance = e.add("Add", {channelOperand(e, node.inputs[4], inner, sumType), epsilon});
+  ir::Value* factor =
+      e.add("Div", {channelOperand(e, node.inputs[1], inner, sumType), e.add("Sqrt", {variance})});
+  ir::Value* centred = e.add("Sub", {x, channelOperand(e, node.inputs[3], inner, sumType)});
+  ir::Value* scaled = e.add("Mul", {centred, factor});
+  ir::Value* y = e.add("Add", {scaled, channelOperand(e, node.inputs[2], inner, sumType)});
+  return e.finish({e.cast(y, dtype)});
 }
 
 const Register kRegisterBatchNormalization(Definition{
@@ -50,6 +71,7 @@ const Register kRegisterBatchNormalization(Definition{
                    {.name = "spatial", .type = AttributeType::kInt},
                    {.name = "training_mode", .type = AttributeType::kInt}},
     .infer = inferBatchNormalization,
+    .expand = expandBatchNormalization,
 });
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
+#include "op/expansion.h"
 #include "op/normalization_common.h"
 
 namespace rota::op {
@@ -27,6 +28,32 @@ Status inferGroupNormalization(InferContext& ctx) {
   return inferSameAsFirst(ctx);
 }
 
+Result<std::vector<ir::Value*>> expandGroupNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  const DType sumType = Expansion::sumType(dtype);
+  const std::int64_t groups = node.attributes.getInt("num_groups", 1);
+  const std::size_t inner = e.axesFrom(node.inputs[0], 2).size();
+  ir::Value* x = e.cast(node.inputs[0], sumType);
+  ir::Value* shape = e.add("Shape", {x});
+  // [instances, groups, elements of a group], without -1, which empty tensors would leave open.
+  ir::Value* instances = e.add("Shape", {x}, {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
+  ir::Value* rest = e.add("ReduceProd", {e.add("Shape", {x}, {{"start", std::int64_t{1}}})});
+  ir::Value* groupCount = e.ints({groups});
+  ir::Value* elements = e.add("Div", {rest, groupCount});
+  ir::Value* grouped = e.add("Concat", {instances, groupCount, elements}, {{"axis", std::int64_t{0}}});
+  const bool byGroup = node.version < 21;
+  ir::Value* rows = e.add("Reshape", {x, grouped}, {{"allowzero", std::int64_t{1}}});
+  const Standardised s = standardise(e, rows, {2}, node.attributes.getFloat("epsilon", 1e-5F));
+  ir::Value* y = s.value;
+  const std::size_t trailing = byGroup ? 1 : inner;
+  if (!byGroup) y = e.add("Reshape", {y, shape}, {{"allowzero", std::int64_t{1}}});
+  y = e.add("Mul", {y, channelOperand(e, node.inputs[1], trailing, sumType)});
+  y = e.add("Add", {y, channelOperand(e, node.inputs[2], trailing, sumType)});
+  if (byGroup) y = e.add("Reshape", {y, shape}, {{"allowzero", std::int64_t{1}}});
+  return e.finish({e.cast(y, dtype)});
+}
+
 const Register kRegisterGroupNormalization(Definition{
     .domain = "",
     .name = "GroupNormalization",
@@ -42,6 +69,7 @@ const Register kRegisterGroupNormalization(Definition{
                    {.name = "num_groups", .type = AttributeType::kInt, .required = true},
                    {.name = "stash_type", .type = AttributeType::kInt}},
     .infer = inferGroupNormalization,
+    .expand = expandGroupNormalization,
 });
 
 }  // namespace

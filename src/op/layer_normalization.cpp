@@ -3,6 +3,7 @@
 // Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
+#include "op/expansion.h"
 #include "op/normalization_common.h"
 
 namespace rota::op {
@@ -27,6 +28,21 @@ Status inferLayerNormalization(InferContext& ctx) {
   return Status::ok();
 }
 
+Result<std::vector<ir::Value*>> expandLayerNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  ir::Value* x = e.cast(node.inputs[0], Expansion::sumType(dtype));
+  const auto axes = e.axesFrom(x, node.attributes.getInt("axis", -1));
+  const Standardised s = standardise(e, x, axes, node.attributes.getFloat("epsilon", 1e-5F));
+  ir::Value* y = e.add("Mul", {e.cast(s.value, dtype), node.inputs[1]});
+  if (node.input(2) != nullptr) y = e.add("Add", {y, node.inputs[2]});
+  ir::Value* mean = s.mean;
+  ir::Value* inverse = s.inverseDeviation;
+  if (node.output(1) != nullptr) mean = e.cast(mean, node.output(1)->type.dtype);
+  if (node.output(2) != nullptr) inverse = e.cast(inverse, node.output(2)->type.dtype);
+  return e.finish({y, mean, inverse});
+}
+
 const Register kRegisterLayerNormalization(Definition{
     .domain = "",
     .name = "LayerNormalization",
@@ -45,6 +61,7 @@ const Register kRegisterLayerNormalization(Definition{
                    {.name = "epsilon", .type = AttributeType::kFloat},
                    {.name = "stash_type", .type = AttributeType::kInt}},
     .infer = inferLayerNormalization,
+    .expand = expandLayerNormalization,
 });
 
 }  // namespace

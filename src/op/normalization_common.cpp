@@ -19,4 +19,12 @@ Status requireChannelVector(InferContext& ctx, std::size_t i, std::size_t channe
                           "input " + std::to_string(i) + " has one element for each channel");
 }
 
+ir::Value* channelOperand(Expansion& e, ir::Value* vector, std::size_t trailing, DType dtype) {
+  ir::Value* value = e.cast(vector, dtype);
+  if (trailing == 0) return value;
+  std::vector<std::int64_t> axes;
+  for (std::size_t d = 0; d < trailing; ++d) axes.push_back(static_cast<std::int64_t>(d) + 1);
+  return e.add("Unsqueeze", {value, e.ints(std::move(axes))});
+}
+
 }  // namespace rota::op

@@ -97,6 +97,14 @@ Status inferSoftmax(InferContext& ctx) {
   return inferSameAsFirst(ctx);
 }
 
+std::vector<std::int64_t> softmaxAxes(Expansion& e, const ir::Node& node) {
+  const bool isFlat = node.version < 13;
+  const std::int64_t axis = node.attributes.getInt("axis", isFlat ? 1 : -1);
+  std::vector<std::int64_t> axes = e.axesFrom(node.inputs[0], axis);
+  if (!isFlat && !axes.empty()) axes.resize(1);
+  return axes;
+}
+
 void propagateReduction(InferContext& ctx, Size (*f)(Size a, Size b)) {
   const ir::Shape& shape = ctx.inputShape(0);
   const auto contents = ctx.contents(0);

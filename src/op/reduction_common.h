@@ -2,7 +2,10 @@
 // Inference of operators that fold axes, and of softmax and its kin. Tested by src/op/reduction_test.cpp.
 #pragma once
 
+#include <vector>
+
 #include "op/definition.h"
+#include "op/expansion.h"
 
 namespace rota::op {
 
@@ -12,6 +15,8 @@ Status inferReduction(InferContext& ctx);
 Status inferArgReduction(InferContext& ctx);
 /// Softmax, LogSoftmax and Hardmax: same shape, axis checked.
 Status inferSoftmax(InferContext& ctx);
+/// The axes over which a softmax node runs.
+std::vector<std::int64_t> softmaxAxes(Expansion& e, const ir::Node& node);
 /// Contents of output 0 when a vector with known contents is folded whole.
 void propagateReduction(InferContext& ctx, Size (*f)(Size a, Size b));
 

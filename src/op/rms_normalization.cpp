@@ -3,6 +3,7 @@
 // Tested by src/ref/normalization_test.cpp, src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
 #include "op/common.h"
+#include "op/expansion.h"
 #include "op/normalization_common.h"
 
 namespace rota::op {
@@ -18,6 +19,19 @@ Status inferRmsNormalization(InferContext& ctx) {
   return Status::ok();
 }
 
+Result<std::vector<ir::Value*>> expandRmsNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  const DType sumType = Expansion::sumType(dtype);
+  ir::Value* x = e.cast(node.inputs[0], sumType);
+  const auto axes = e.axesFrom(x, node.attributes.getInt("axis", -1));
+  ir::Value* mean = e.add("ReduceMean", {e.add("Mul", {x, x})}, {{"axes", axes}});
+  ir::Value* root =
+      e.add("Sqrt", {e.add("Add", {mean, e.scalar(node.attributes.getFloat("epsilon", 1e-5F), sumType)})});
+  ir::Value* normalised = e.cast(e.add("Div", {x, root}), node.inputs[1]->type.dtype);
+  return e.finish({e.add("Mul", {normalised, node.inputs[1]})});
+}
+
 const Register kRegisterRMSNormalization(Definition{
     .domain = "",
     .name = "RMSNormalization",
@@ -31,6 +45,7 @@ const Register kRegisterRMSNormalization(Definition{
                    {.name = "epsilon", .type = AttributeType::kFloat},
                    {.name = "stash_type", .type = AttributeType::kInt}},
     .infer = inferRmsNormalization,
+    .expand = expandRmsNormalization,
 });
 
 }  // namespace

@@ -2,10 +2,25 @@
 // Softmax: exp(x) divided by the sum of exp(x), relative to the largest element so that nothing overflows.
 // Tested by src/op/reduction_test.cpp and the node cases of tests/conformance.
 #include "op/common.h"
+#include "op/expansion.h"
 #include "op/reduction_common.h"
 
 namespace rota::op {
 namespace {
+
+Result<std::vector<ir::Value*>> expandSoftmax(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  ir::Value* x = e.cast(node.inputs[0], Expansion::sumType(dtype));
+  const auto axes = softmaxAxes(e, node);
+  const std::vector<std::pair<std::string, Attribute>> overAxes{{"axes", axes},
+                                                                {"noop_with_empty_axes", std::int64_t{1}}};
+  ir::Value* shifted = e.add("Sub", {x, e.add("ReduceMax", {x}, overAxes)});
+  ir::Value* exponential = e.add("Exp", {shifted});
+  ir::Value* sum = e.add("ReduceSum", {exponential}, overAxes);
+  ir::Value* y = e.add("Div", {exponential, sum});
+  return e.finish({e.cast(y, dtype)});
+}
 
 const Register kRegisterSoftmax(Definition{
     .domain = "",
@@ -18,6 +33,7 @@ const Register kRegisterSoftmax(Definition{
     .outputs = {{.name = "output", .typeVariable = "T"}},
     .attributes = {{.name = "axis", .type = AttributeType::kInt}},
     .infer = inferSoftmax,
+    .expand = expandSoftmax,
 });
 
 }  // namespace
