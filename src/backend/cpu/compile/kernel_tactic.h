@@ -2,6 +2,8 @@
 // What the tactics of our own vector kernels share: their knobs, when they may be used, and the simple model behind predicted times.
 #pragma once
 
+#include <optional>
+
 #include "op/definition.h"
 #include "tactic/tactic.h"
 
@@ -23,11 +25,15 @@ const ir::Node* onlyNode(const Problem& problem, std::string_view opType);
 /// `typicalElements` times the bytes of an element.
 double typicalBytes(const Problem& problem, const ir::Value& value);
 
-/// All given operands are tensors of known rank.
-bool ranksKnown(const ir::Node& node);
+/// All given operands are tensors of known rank, and no dim of an output is found by the kernel.
+bool shapesKnown(const Problem& problem, const ir::Node& node);
+/// `value` lies in one set of blocks along one axis that divide its dims: that layout; else plain.
+runtime::Layout wholeBlocks(Emitter& emitter, const ir::Value& value);
 
-/// Integers of input `i` when it is a constant, or of attribute `name`; false when it is neither (nothing is set when it is absent).
-bool constantInts(const ir::Node& node, std::size_t i, std::string_view name, std::vector<std::int64_t>& values, bool& given);
+/// Sizes named by attribute `name` or else known contents of input `i`; nothing when there are neither. Elements may be symbolic.
+std::optional<std::vector<Size>> sizesOf(const ir::Node& node, std::size_t i, std::string_view name);
+/// The same as numbers.
+std::optional<std::vector<std::int64_t>> numbersOf(const ir::Node& node, std::size_t i, std::string_view name);
 
 /// `axis` in [0, rank).
 inline std::size_t axisOf(std::int64_t axis, std::size_t rank) {

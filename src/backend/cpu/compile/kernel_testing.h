@@ -87,8 +87,8 @@ inline Tensor withSpecials(const Tensor& tensor) {
 struct RunOptions {
   double relative = 2e-6;
   double absolute = 1e-6;
-  std::string kernel;       ///< A kernel that the program must contain; "" = any.
-  std::string route;        ///< Knobs.
+  std::string kernel{};     ///< A kernel that the program must contain; "" = any.
+  std::string route{};      ///< Knobs.
   int threads = 2;
 };
 
@@ -113,8 +113,9 @@ inline void expectReference(KernelGraph& g, const std::vector<std::vector<Tensor
   auto built = plan::buildProgram(*g.graph, {.target = {}, .knobs = *knobs, .profiles = {}});
   ASSERT_TRUE(built.isOk()) << built.status().toString();
   const auto names = kernelsOf(*built);
-  if (!options.kernel.empty())
+  if (!options.kernel.empty()) {
     ASSERT_NE(std::find(names.begin(), names.end(), options.kernel), names.end()) << "steps: " << ::testing::PrintToString(names);
+  }
   const Status valid = runtime::validate(built->program);
   ASSERT_TRUE(valid.isOk()) << valid.toString();
   auto constants = std::make_shared<std::vector<Tensor>>(built->constants);

@@ -40,8 +40,8 @@ struct Kernels {
 
   /// y = (x - shift) * factor * scale + bias, rounded after every operation; scale and bias may be nullptr.
   void (*affineRow)(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale, const float* bias);
-  /// y = x * scale + bias with one pair for all.
-  void (*affine)(const float* x, float* y, std::int64_t n, float scale, float bias);
+  /// y = (x - shift) * scale + bias with the same numbers for all.
+  void (*affine)(const float* x, float* y, std::int64_t n, float shift, float scale, float bias);
 };
 
 /// Chunks over which sums stay in float, and the most lines that softmaxColumns takes.

@@ -7,9 +7,11 @@
 // other inputs are gathered and converted. Blocked layouts are walked as they lie: see strides.h. Tested by src/backend/cpu/compile/pointwise_test.cpp.
 #include "backend/cpu/run/pointwise.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "backend/cpu/run/kernel_table.h"
 #include "backend/cpu/run/strides.h"
@@ -271,7 +273,10 @@ class Pointwise final : public StepKernel {
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
-    const Operand& out = binding.outputs[0];
+    // Outputs that nobody needs are left out.
+    std::size_t first = 0;
+    while (!binding.outputs[first].isGiven()) ++first;
+    const Operand& out = binding.outputs[first];
     const PhysicalDims loops = physicalDims(out.view.dims, out.layout);
     count_ = loops.count();
     nest_.rank = loops.rank;
@@ -281,7 +286,7 @@ class Pointwise final : public StepKernel {
     }
     nest_.strides = strides_;
     for (const Operand& other : binding.outputs) {
-      if (physicalDims(other.view.dims, other.layout).count() != count_) return mismatch("outputs differ in size");
+      if (other.isGiven() && physicalDims(other.view.dims, other.layout).count() != count_) return mismatch("outputs differ in size");
     }
     for (std::size_t i = 0; i < code_.inputs; ++i) {
       if (!broadcastStrides(binding.inputs[i], out.view.dims.size(), loops, strides_[i])) return mismatch("an operand does not fit the output");
@@ -337,7 +342,7 @@ class Pointwise final : public StepKernel {
       execute(slots, n);
       for (std::size_t o = 0; o < code_.outputs; ++o) {
         const Operand& out = binding.outputs[o];
-        if (isInPlace(out.view.dtype)) continue;
+        if (!out.isGiven() || isInPlace(out.view.dtype)) continue;
         convertOut(out.view.dtype, slots[firstOutput + o], n,
                    static_cast<std::byte*>(out.mutableData) + start * static_cast<std::int64_t>(elementBytes(out.view.dtype)));
       }
@@ -412,8 +417,10 @@ Result<PointwiseCode> readCode(const StepKernelSpec& spec, bool isInteger, std::
   const std::size_t fixed = code.inputs + code.constants + code.outputs;
   if (registers < 0 || code.outputs == 0 || fixed > kMaxPointwiseSlots || static_cast<std::size_t>(registers) > kMaxPointwiseSlots - fixed) return damaged("slots");
   code.registers = static_cast<std::size_t>(registers);
+  if (std::count(step.outputs.begin(), step.outputs.end(), kNone) == static_cast<std::ptrdiff_t>(step.outputs.size())) return damaged("outputs");
   for (const auto* list : {&step.inputs, &step.outputs}) {
     for (std::int32_t id : *list) {
+      if (id == kNone && list == &step.outputs) continue;
       if (id == kNone || !isLoadable(spec.program.values[static_cast<std::size_t>(id)].dtype, isInteger)) return damaged("operand types");
     }
   }

@@ -192,10 +192,10 @@ void affineRow(const float* x, float* y, std::int64_t n, float shift, float fact
   storePart(y + i, apply(loadPart(x + i, m), i, [m](const float* p) __attribute__((always_inline)) { return loadPart(p, m); }), m);
 }
 
-void affine(const float* x, float* y, std::int64_t n, float scale, float bias) {
+void affine(const float* x, float* y, std::int64_t n, float shift, float scale, float bias) {
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) store(y + i, load(x + i) * scale + bias);
-  for (; i < n; ++i) y[i] = x[i] * scale + bias;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, (load(x + i) - shift) * scale + bias);
+  for (; i < n; ++i) y[i] = (x[i] - shift) * scale + bias;
 }
 
 }  // namespace
