@@ -55,7 +55,7 @@ const Register kRegisterBatchNormalization(Definition{
     .doc = "Scales and shifts every channel (dim 1) by given statistics: (x - mean) / sqrt(var + "
            "epsilon) * scale + bias. In training mode it uses the statistics of the batch and gives "
            "the running ones.",
-    .kind = Kind::kOpaque,
+    .kind = Kind::kReduction,
     .inputs = {{.name = "X", .typeVariable = "T"},
                {.name = "scale", .typeVariable = "T1"},
                {.name = "B", .typeVariable = "T1"},

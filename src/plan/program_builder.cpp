@@ -89,20 +89,28 @@ class Builder final : public tactic::Emitter {
     program().values[static_cast<std::size_t>(id)].aliasOffset = entry(offsetBytes);
   }
 
+  void alias(ir::Value* value, std::int32_t of) override {
+    const std::int32_t id = place(value, {}, Storage::kAlias);
+    program().values[static_cast<std::size_t>(id)].aliasOf = of;
+    program().values[static_cast<std::size_t>(id)].aliasOffset = entry(0);
+  }
+
   std::int32_t constant(const Tensor& tensor, std::string recipe) override {
     return packedConstant(tensor, tensor.dims(), std::move(recipe), Layout{});
   }
 
-  std::int32_t view(ir::Value* value, std::vector<Size> dims) override {
-    const std::int32_t root = operand(value);
+  std::int32_t view(ir::Value* value, std::vector<Size> dims) override { return view(operand(value), std::move(dims)); }
+
+  std::int32_t view(std::int32_t of, std::vector<Size> dims) override {
+    const runtime::ValueInfo& root = program().values[static_cast<std::size_t>(of)];
     runtime::ValueInfo v;
-    v.name = value->name;
-    v.dtype = value->type.dtype;
+    v.name = root.name;
+    v.dtype = root.dtype;
+    v.sources = root.sources;
     v.storage = Storage::kAlias;
-    v.aliasOf = root;
+    v.aliasOf = of;
     v.aliasOffset = entry(0);
     for (Size d : dims) v.dims.push_back(entry(d));
-    v.sources = value->provenance.sources;
     program().values.push_back(std::move(v));
     return static_cast<std::int32_t>(program().values.size() - 1);
   }

@@ -76,6 +76,10 @@ class Emitter {
   virtual std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims, std::string recipe, const runtime::Layout& layout) = 0;
   /// A view of the same bytes with other dims (plain layout), for operands that a kernel wants in another shape.
   virtual std::int32_t view(ir::Value* value, std::vector<Size> dims) = 0;
+  /// The same of a program value.
+  virtual std::int32_t view(std::int32_t of, std::vector<Size> dims) = 0;
+  /// Makes `value` a view of a program value (same bytes, plain layout).
+  virtual void alias(ir::Value* value, std::int32_t of) = 0;
   /// A temporary in the arena.
   virtual std::int32_t temporary(DType dtype, std::vector<Size> dims, const runtime::Layout& layout = {}) = 0;
   /// Appends a step; the emitter adds sources and tactic name.

@@ -109,24 +109,51 @@ struct Term {
   auto key() const { return std::make_tuple(kind, op, a, b, c, std::bit_cast<std::uint64_t>(real), whole); }
 };
 
+/// An input of the program: a value of the graph, or numbers made from the parameters of a node.
+struct ProgramInput {
+  ir::Value* value = nullptr;
+  Tensor tensor;
+  std::string recipe;
+};
+
+/// BatchNormalization with constant parameters, as it is used after training: y = (x - mean) * factor + bias for each channel.
+bool isBatchNorm(const ir::Node& node) {
+  if (!node.domain.empty() || node.opType != "BatchNormalization" || node.attributes.getInt("training_mode") != 0) return false;
+  const ir::Value* x = node.input(0);
+  if (x == nullptr || !x->type.shape.known || x->type.shape.rank() < 2 || x->type.dtype != DType::kFloat32) return false;
+  for (std::size_t i = 1; i < node.outputs.size(); ++i)
+    if (node.outputs[i] != nullptr) return false;
+  for (std::size_t i = 1; i < 5; ++i)
+    if (node.input(i) == nullptr || !node.inputs[i]->isConstant() || node.inputs[i]->constant.count() != node.inputs[1]->constant.count()) return false;
+  return node.outputs[0] != nullptr;
+}
+
 /// The region as a list of terms, or the reason why it cannot be one.
 class Composer {
  public:
   explicit Composer(const Region& region) : region_(region) {}
 
   bool compose() {
-    if (region_.root != nullptr) return no("the region is not pointwise");
+    if (region_.root != nullptr && !isBatchNorm(*region_.root)) return no("the region is not pointwise");
     for (const ir::Node* node : region_.nodes) {
+      if (node == region_.root) continue;
       if (node->definition->expression == nullptr || node->outputs.size() != 1 || node->outputs[0] == nullptr) return no("a node has no scalar expression");
     }
     if (!chooseMode()) return false;
-    for (const ir::Node* node : region_.nodes)
-      if (!addNode(*node)) return false;
+    for (const ir::Node* node : region_.nodes) {
+      if (node == region_.root) {
+        addBatchNorm(*node);
+      } else if (!addNode(*node)) {
+        return false;
+      }
+    }
     for (const ir::Value* out : region_.outputs) {
       if (!out->type.shape.known || out->type.shape != region_.outputs[0]->type.shape) return no("outputs differ in shape");
       results.push_back(valueOf_.at(out));
     }
-    for (const ir::Value* in : inputs) {
+    for (const ProgramInput& input : inputs) {
+      const ir::Value* in = input.value;
+      if (in == nullptr) continue;
       if (!in->type.shape.known || in->type.shape.rank() > region_.outputs[0]->type.shape.rank()) return no("an operand has another rank");
     }
     return allocate();
@@ -134,7 +161,7 @@ class Composer {
 
   bool isInteger = false;
   std::vector<Term> terms;
-  std::vector<ir::Value*> inputs;
+  std::vector<ProgramInput> inputs;
   std::vector<std::size_t> results;  ///< Terms of the outputs.
   std::vector<std::int64_t> code;
   std::vector<float> floats;
@@ -175,6 +202,10 @@ class Composer {
   bool chooseMode() {
     bool allReal = true, allWhole = true, anyWhole = false;
     for (const ir::Node* node : region_.nodes) {
+      if (node == region_.root) {
+        allWhole = false;
+        continue;
+      }
       const auto e = node->definition->expression(*node);
       if (!e || e->empty()) return no("a node has no scalar expression");
       const DType out = node->outputs[0]->type.dtype;
@@ -230,10 +261,34 @@ class Composer {
       term = add(t);
     } else {
       term = add({.kind = Term::Kind::kInput, .a = inputs.size()});
-      inputs.push_back(v);
+      inputs.push_back({v, {}, {}});
     }
     valueOf_[v] = term;
     return term;
+  }
+
+  void addBatchNorm(const ir::Node& node) {
+    const auto channels = node.inputs[1]->constant.count();
+    std::vector<float> mean, factor, bias;
+    const double epsilon = static_cast<double>(node.attributes.getFloat("epsilon", 1e-5F));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const auto parameter = [&](std::size_t i) { return realAt(node.inputs[i]->constant.view(), c); };
+      factor.push_back(static_cast<float>(parameter(1) / std::sqrt(parameter(4) + epsilon)));
+      bias.push_back(static_cast<float>(parameter(2)));
+      mean.push_back(static_cast<float>(parameter(3)));
+    }
+    std::vector<std::int64_t> dims(node.inputs[0]->type.shape.rank() - 1, 1);
+    dims[0] = channels;
+    const auto perChannel = [&](std::vector<float> values, const char* what) {
+      const std::size_t term = add({.kind = Term::Kind::kInput, .a = inputs.size()});
+      const std::string recipe = std::string("batch normalisation ") + what + " of " + node.inputs[1]->recipe;
+      inputs.push_back({nullptr, Tensor::ofFloat(std::move(values), dims), recipe});
+      return term;
+    };
+    const std::size_t x = termOf(node.inputs[0]);
+    const std::size_t centred = operation(PointwiseOp::kSub, x, perChannel(std::move(mean), "mean"), 0);
+    const std::size_t scaled = operation(PointwiseOp::kMul, centred, perChannel(std::move(factor), "factor"), 0);
+    valueOf_[node.outputs[0]] = operation(PointwiseOp::kAdd, scaled, perChannel(std::move(bias), "bias"), 0);
   }
 
   bool addNode(const ir::Node& node) {
@@ -381,7 +436,7 @@ class Composer {
   }
 
   void dropUnusedInputs(const std::vector<bool>& needed) {
-    std::vector<ir::Value*> kept;
+    std::vector<ProgramInput> kept;
     inputSlot_.assign(inputs.size(), -1);
     for (std::size_t t = 0; t < terms.size(); ++t) {
       if (terms[t].kind != Term::Kind::kInput || !needed[t]) continue;
@@ -409,7 +464,8 @@ double predictPointwiseUs(const Problem& problem) {
   Composer composer(problem.region);
   composer.compose();
   double bytes = 0;
-  for (const ir::Value* v : composer.inputs) bytes += typicalBytes(problem, *v);
+  for (const ProgramInput& in : composer.inputs)
+    if (in.value != nullptr) bytes += typicalBytes(problem, *in.value);
   for (const ir::Value* v : problem.region.outputs) bytes += typicalBytes(problem, *v);
   const double compute = static_cast<double>(typicalElements(problem, *problem.region.outputs[0])) * composer.nanoseconds *
                          (composer.isInteger ? 6.0 : 8.0 / problem.target.vectorLanes());
@@ -418,8 +474,9 @@ double predictPointwiseUs(const Problem& problem) {
 
 /// The blocked layout of the first operand of the output's shape that has one; plain where blocks would need padding.
 runtime::Layout chooseLayout(const Composer& composer, const ir::Shape& shape, Emitter& emitter) {
-  for (const ir::Value* in : composer.inputs) {
-    if (in->type.shape != shape) continue;
+  for (const ProgramInput& input : composer.inputs) {
+    const ir::Value* in = input.value;
+    if (in == nullptr || in->type.shape != shape) continue;
     const runtime::Layout layout = emitter.currentLayout(in);
     if (layout.isPlain()) continue;
     const bool isWhole = std::all_of(layout.blocks.begin(), layout.blocks.end(), [&](const auto& b) { return emitter.sizes().divisible(shape.dims[b.axis], b.size); });
@@ -443,7 +500,12 @@ Status emitPointwise(const Problem& problem, Emitter& emitter) {
   } else if (!composer.floats.empty()) {
     step.parameters.set("constants", composer.floats);
   }
-  for (ir::Value* in : composer.inputs) {
+  for (const ProgramInput& input : composer.inputs) {
+    ir::Value* in = input.value;
+    if (in == nullptr) {
+      step.inputs.push_back(emitter.constant(input.tensor, input.recipe));
+      continue;
+    }
     // Operands that broadcast are read as they lie when they have the same blocks.
     const bool keeps = in->type.shape == shape || emitter.currentLayout(in) == layout;
     step.inputs.push_back(keeps ? emitter.operand(in, layout) : emitter.operand(in));

@@ -126,5 +126,17 @@ TEST(PointwiseTactic, BlockedLayoutIsKept) {
   expectReference(g, {{randomTensor(DType::kFloat32, {1, 16, 6, 5}, 5)}}, byKernel(1e-4, 1e-4));
 }
 
+TEST(PointwiseTactic, BatchNormalizationByChannel) {
+  KernelGraph g;
+  ir::Value* x = g.input("x", {2, 5, 4, 3});
+  auto variance = randomTensor(DType::kFloat32, {5}, 4);
+  std::vector<float> positive;
+  for (std::int64_t i = 0; i < 5; ++i) positive.push_back(static_cast<float>(std::fabs(realAt(variance.view(), i))) + 0.1F);
+  ir::Value* n = g.add("BatchNormalization", {x, g.constant(randomTensor(DType::kFloat32, {5}, 1)), g.constant(randomTensor(DType::kFloat32, {5}, 2)),
+                                              g.constant(randomTensor(DType::kFloat32, {5}, 3)), g.constant(Tensor::ofFloat(positive, {5}))}, 15);
+  g.output(g.add("Relu", {n}));
+  expectReference(g, {{randomTensor(DType::kFloat32, {2, 5, 4, 3}, 5)}}, byKernel(4e-6, 2e-6));
+}
+
 }  // namespace
 }  // namespace rota::tactic

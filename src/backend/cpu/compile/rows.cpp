@@ -46,7 +46,7 @@ Status emitSoftmax(const Problem& problem, Emitter& emitter) {
   // Old operator sets allow axis = rank: lines of one element.
   step.parameters.set("axis", axis < 0 ? axis + rank : axis);
   if (isFlat) step.parameters.set("flat", std::int64_t{1});
-  if (node.opType == "LogSoftmax") step.parameters.set("logarithm", std::int64_t{1});
+  if (node.opType == "LogSoftmax") step.parameters.set("form", std::string("logarithm"));
   step.inputs = {emitter.operand(node.inputs[0])};
   step.outputs = {emitter.define(node.outputs[0])};
   emitter.step(std::move(step));

@@ -12,6 +12,12 @@
 
 namespace rota::simd {
 
+enum class SoftmaxForm : std::uint8_t {
+  kPlain,
+  kLogarithm,
+  kMasked,  ///< A line of which every element is minus infinity gives zeros, not NaN.
+};
+
 struct Kernels {
   const char* name;
 
@@ -20,9 +26,9 @@ struct Kernels {
   Map map[kPointwiseOps];
 
   /// Softmax (or its logarithm) of one line of neighbouring elements; `y` may be `x`.
-  void (*softmaxRow)(const float* x, float* y, std::int64_t n, bool logarithm);
-  /// The same for `columns` (at most kColumns) lines side by side, elements of a line `stride` apart.
-  void (*softmaxColumns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, bool logarithm);
+  void (*softmaxRow)(const float* x, float* y, std::int64_t n, SoftmaxForm form);
+  /// The same for `columns` (at most kColumns) lines side by side, elements of a line `stride` apart; kMasked is as kPlain.
+  void (*softmaxColumns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, SoftmaxForm form);
 
   /// Folds of neighbouring elements. Sums are taken in float over short chunks and in double over these.
   double (*sum)(const float* x, std::int64_t n);
@@ -40,6 +46,8 @@ struct Kernels {
 
   /// y = (x - shift) * factor * scale + bias, rounded after every operation; scale and bias may be nullptr.
   void (*affineRow)(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale, const float* bias);
+  /// acc += weight * x
+  void (*addScaled)(const float* x, float weight, float* acc, std::int64_t n);
   /// y = (x - shift) * scale + bias with the same numbers for all.
   void (*affine)(const float* x, float* y, std::int64_t n, float shift, float scale, float bias);
 };

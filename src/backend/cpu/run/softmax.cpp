@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // "cpu.softmax": Softmax and LogSoftmax of float32. Parameters: "axis"; "flat" (1: over all dims from the axis on, as operator sets below 13);
-// "logarithm". Lines of neighbouring elements go one by one, others 64 side by side. Tested by src/backend/cpu/compile/rows_test.cpp.
+// "form"
+// (plain, logarithm, masked: a line of minus infinities gives zeros; for neighbouring elements only). Lines of neighbouring elements go one by one, others 64 side by side. Tested by src/backend/cpu/compile/rows_test.cpp.
 #include <algorithm>
 
 #include "backend/cpu/run/kernel_table.h"
@@ -13,7 +14,7 @@ constexpr std::int64_t kGrain = 8192;
 
 class Softmax final : public StepKernel {
  public:
-  Softmax(std::size_t axis, bool isFlat, bool isLogarithm) : axis_(axis), isFlat_(isFlat), isLogarithm_(isLogarithm) {}
+  Softmax(std::size_t axis, bool isFlat, simd::SoftmaxForm form) : axis_(axis), isFlat_(isFlat), form_(form) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
@@ -30,7 +31,7 @@ class Softmax final : public StepKernel {
     const simd::Kernels& k = simd::kernels();
     if (inner_ == 1) {
       binding.threads->parallelFor(outer_, std::max<std::int64_t>(1, kGrain / length_), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) k.softmaxRow(x + row * length_, y + row * length_, length_, isLogarithm_);
+        for (std::int64_t row = begin; row < end; ++row) k.softmaxRow(x + row * length_, y + row * length_, length_, form_);
       });
       return Status::ok();
     }
@@ -40,7 +41,7 @@ class Softmax final : public StepKernel {
       for (std::int64_t g = begin; g < end; ++g) {
         const std::int64_t column = g % groups * simd::kColumns;
         const std::int64_t start = g / groups * length_ * inner_ + column;
-        k.softmaxColumns(x + start, y + start, length_, inner_, std::min(simd::kColumns, inner_ - column), isLogarithm_);
+        k.softmaxColumns(x + start, y + start, length_, inner_, std::min(simd::kColumns, inner_ - column), form_);
       }
     });
     return Status::ok();
@@ -49,7 +50,7 @@ class Softmax final : public StepKernel {
  private:
   std::size_t axis_;
   bool isFlat_;
-  bool isLogarithm_;
+  simd::SoftmaxForm form_;
   std::int64_t outer_ = 1, length_ = 1, inner_ = 1;
 };
 
@@ -58,8 +59,13 @@ Result<std::unique_ptr<StepKernel>> makeSoftmax(const StepKernelSpec& spec) {
   const auto isFloat32 = [&](std::int32_t id) { return id != kNone && spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32; };
   if (step.inputs.size() != 1 || step.outputs.size() != 1 || !isFloat32(step.inputs[0]) || !isFloat32(step.outputs[0]) || step.parameters.getInt("axis") < 0)
     return Status(ErrorCode::kEngineDamaged, "a cpu.softmax step needs one float32 input, one float32 output and an axis");
-  return std::unique_ptr<StepKernel>(std::make_unique<Softmax>(static_cast<std::size_t>(step.parameters.getInt("axis")), step.parameters.getInt("flat") != 0,
-                                                               step.parameters.getInt("logarithm") != 0));
+  const std::string_view form = step.parameters.getString("form", "plain");
+  const std::int64_t axis = step.parameters.getInt("axis");
+  const std::size_t rank = spec.program.values[static_cast<std::size_t>(step.inputs[0])].dims.size();
+  if (form == "masked" && static_cast<std::size_t>(axis) + 1 != rank) return Status(ErrorCode::kEngineDamaged, "a masked cpu.softmax step is not along the last axis");
+  return std::unique_ptr<StepKernel>(std::make_unique<Softmax>(
+      static_cast<std::size_t>(axis), step.parameters.getInt("flat") != 0,
+      form == "logarithm" ? simd::SoftmaxForm::kLogarithm : form == "masked" ? simd::SoftmaxForm::kMasked : simd::SoftmaxForm::kPlain));
 }
 
 const RegisterStepKernel kSoftmax("cpu.softmax", makeSoftmax);

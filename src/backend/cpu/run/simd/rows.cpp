@@ -68,9 +68,14 @@ float extreme(const float* x, std::int64_t n) {
   return result;
 }
 
-void softmaxRow(const float* x, float* y, std::int64_t n, bool logarithm) {
+void softmaxRow(const float* x, float* y, std::int64_t n, SoftmaxForm form) {
   if (n == 0) return;
   const float top = extreme<true>(x, n);
+  if (form == SoftmaxForm::kMasked && top == -kInfinity) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = 0;
+    return;
+  }
+  const bool logarithm = form == SoftmaxForm::kLogarithm;
   const F shift = splat(top);
   if (logarithm) {
     const double total = sumOfExponentials(x, n, top);
@@ -103,8 +108,9 @@ void softmaxRow(const float* x, float* y, std::int64_t n, bool logarithm) {
   for (; i < n; ++i) y[i] *= factor;
 }
 
-void softmaxColumns(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, bool logarithm) {
+void softmaxColumns(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, SoftmaxForm form) {
   if (n == 0) return;
+  const bool logarithm = form == SoftmaxForm::kLogarithm;
   for (std::int64_t c = 0; c < columns; c += kLanes) {
     const std::int64_t m = columns - c < kLanes ? columns - c : kLanes;
     const bool whole = m == kLanes;
@@ -192,6 +198,12 @@ void affineRow(const float* x, float* y, std::int64_t n, float shift, float fact
   storePart(y + i, apply(loadPart(x + i, m), i, [m](const float* p) __attribute__((always_inline)) { return loadPart(p, m); }), m);
 }
 
+void addScaled(const float* x, float weight, float* acc, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(acc + i, load(acc + i) + load(x + i) * weight);
+  for (; i < n; ++i) acc[i] += x[i] * weight;
+}
+
 void affine(const float* x, float* y, std::int64_t n, float shift, float scale, float bias) {
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store(y + i, (load(x + i) - shift) * scale + bias);
@@ -216,6 +228,7 @@ void fillRows(Kernels& table) {
   table.smallestRows = extremeRows<false>;
   table.affineRow = affineRow;
   table.affine = affine;
+  table.addScaled = addScaled;
 }
 
 }  // namespace rota::simd::ROTA_SIMD_NAMESPACE
