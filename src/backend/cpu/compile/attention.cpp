@@ -14,7 +14,8 @@ namespace {
 
 using simd::PointwiseOp;
 
-constexpr knob::Knob kEnabled = kernelToggle("tactic:cpu.attention", "Lets attention run as products, softmax and masks.");
+constexpr knob::Knob kEnabled =
+    kernelToggle("tactic:cpu.attention", "Lets attention run as products, softmax and masks.");
 const knob::RegisterKnob kRegisterEnabled(kEnabled);
 
 constexpr std::int64_t kMaxCausalElements = std::int64_t{1} << 24;
@@ -46,19 +47,25 @@ Support readAttention(const Problem& problem, AttentionShape& s) {
   if (Support allowed = kernelsAllowed(problem, kEnabled); !allowed.yes) return allowed;
   if (!shapesKnown(problem, *node)) return Support::no("the shapes are not known before the run");
   for (std::size_t i : {0, 1, 2, 4, 5})
-    if (node->input(i) != nullptr && node->input(i)->type.dtype != DType::kFloat32) return Support::no("the type is not float32");
+    if (node->input(i) != nullptr && node->input(i)->type.dtype != DType::kFloat32)
+      return Support::no("the type is not float32");
   const ir::Shape& q = node->inputs[0]->type.shape;
   const ir::Shape& k = node->inputs[1]->type.shape;
   const ir::Shape& v = node->inputs[2]->type.shape;
   if (q.rank() != 4) return Support::no("heads are not apart");
   const Attributes& a = node->attributes;
-  if (a.getFloat("softcap") != 0 || a.getInt("left_window_size", -1) >= 0 || a.getInt("right_window_size", -1) >= 0) return Support::no("a cap or a window is wanted");
-  if (node->input(6) != nullptr || node->output(3) != nullptr) return Support::no("valid lengths or the scores are wanted");
+  if (a.getFloat("softcap") != 0 || a.getInt("left_window_size", -1) >= 0 ||
+      a.getInt("right_window_size", -1) >= 0)
+    return Support::no("a cap or a window is wanted");
+  if (node->input(6) != nullptr || node->output(3) != nullptr)
+    return Support::no("valid lengths or the scores are wanted");
   s.hasPast = node->input(4) != nullptr;
-  if (!s.hasPast && (node->output(1) != nullptr || node->output(2) != nullptr)) return Support::no("the cache has no past");
+  if (!s.hasPast && (node->output(1) != nullptr || node->output(2) != nullptr))
+    return Support::no("the cache has no past");
   const auto heads = q.dims[1].constant();
   const auto kvHeads = k.dims[1].constant();
-  if (!heads || !kvHeads || *kvHeads < 1 || *heads % *kvHeads != 0) return Support::no("the numbers of heads are not known before the run");
+  if (!heads || !kvHeads || *kvHeads < 1 || *heads % *kvHeads != 0)
+    return Support::no("the numbers of heads are not known before the run");
   s.kvHeads = *kvHeads;
   s.group = *heads / *kvHeads;
   s.batch = q.dims[0];
@@ -66,13 +73,17 @@ Support readAttention(const Problem& problem, AttentionShape& s) {
   s.headSize = q.dims[3];
   s.valueSize = v.dims[3];
   s.keys = s.hasPast ? node->inputs[4]->type.shape.dims[2] + k.dims[2] : k.dims[2];
-  if (!node->attributes.has("scale") && !s.headSize.constant()) return Support::no("the head size is not known before the run");
-  if (problem.sizes.range(s.headSize).lo < 1 || problem.sizes.range(s.keys).lo < 1) return Support::no("there may be no keys");
-  if (node->input(3) != nullptr && !maskFits(problem, *node->inputs[3], s)) return Support::no("the mask has another form");
+  if (!node->attributes.has("scale") && !s.headSize.constant())
+    return Support::no("the head size is not known before the run");
+  if (problem.sizes.range(s.headSize).lo < 1 || problem.sizes.range(s.keys).lo < 1)
+    return Support::no("there may be no keys");
+  if (node->input(3) != nullptr && !maskFits(problem, *node->inputs[3], s))
+    return Support::no("the mask has another form");
   if (a.getInt("is_causal") != 0) {
     const auto queries = s.queries.constant();
     const auto keys = s.keys.constant();
-    if (!queries || !keys || *queries * *keys > kMaxCausalElements) return Support::no("the causal mask is not known before the run");
+    if (!queries || !keys || *queries * *keys > kMaxCausalElements)
+      return Support::no("the causal mask is not known before the run");
     if (node->input(3) != nullptr) return Support::no("there are two masks");
   }
   return Support::ok();
@@ -91,20 +102,27 @@ double predictAttentionUs(const Problem& problem) {
   ir::Value head;
   head.type.shape = ir::Shape::of({s.headSize + s.valueSize});
   const double n = static_cast<double>(typicalElements(problem, scores));
-  return 10 + n * static_cast<double>(typicalElements(problem, head)) * 2 / (4000.0 * problem.target.vectorLanes()) + 0.003 * n;
+  return 10 +
+         n * static_cast<double>(typicalElements(problem, head)) * 2 /
+             (4000.0 * problem.target.vectorLanes()) +
+         0.003 * n;
 }
 
 /// Emits the steps; ids of program values go from one to the next.
 class AttentionEmitter {
  public:
-  AttentionEmitter(const ir::Node& node, const AttentionShape& s, Emitter& emitter) : node_(node), s_(s), emitter_(emitter) {}
+  AttentionEmitter(const ir::Node& node, const AttentionShape& s, Emitter& emitter)
+      : node_(node),
+        s_(s),
+        emitter_(emitter) {}
 
   void emit() {
     const std::int32_t k = joined(4, 1, 1);
     const std::int32_t v = joined(5, 2, 2);
     std::vector<Size> qDims = batchDims(s_.group);
     qDims.insert(qDims.end(), {s_.queries, s_.headSize});
-    const std::int32_t q = isGrouped() ? emitter_.view(node_.inputs[0], qDims) : emitter_.operand(node_.inputs[0]);
+    const std::int32_t q =
+        isGrouped() ? emitter_.view(node_.inputs[0], qDims) : emitter_.operand(node_.inputs[0]);
     std::vector<Size> scoreDims = batchDims(s_.group);
     scoreDims.insert(scoreDims.end(), {s_.queries, s_.keys});
     const std::int32_t scores = emitter_.temporary(DType::kFloat32, scoreDims);
@@ -147,8 +165,10 @@ class AttentionEmitter {
     step.parameters.set("axis", std::int64_t{2});
     step.inputs = {emitter_.operand(node_.inputs[past]), emitter_.operand(node_.inputs[now])};
     const Size size = node_.inputs[now]->type.shape.dims[3];
-    const std::int32_t all = node_.output(output) != nullptr ? emitter_.define(node_.outputs[output])
-                                                             : emitter_.temporary(DType::kFloat32, {s_.batch, Size(s_.kvHeads), s_.keys, size});
+    const std::int32_t all =
+        node_.output(output) != nullptr
+            ? emitter_.define(node_.outputs[output])
+            : emitter_.temporary(DType::kFloat32, {s_.batch, Size(s_.kvHeads), s_.keys, size});
     step.outputs = {all};
     emitter_.step(std::move(step));
     return all;
@@ -188,7 +208,8 @@ class AttentionEmitter {
     if (!isGrouped() || dims.size() < 3) return emitter_.operand(mask);
     std::vector<Size> seen(dims.begin(), dims.end() - 3);
     const bool isShared = dims[dims.size() - 3].is(1);
-    seen.insert(seen.end(), {Size(isShared ? 1 : s_.kvHeads), Size(isShared ? 1 : s_.group), dims[dims.size() - 2], dims.back()});
+    seen.insert(seen.end(), {Size(isShared ? 1 : s_.kvHeads), Size(isShared ? 1 : s_.group),
+                             dims[dims.size() - 2], dims.back()});
     return emitter_.view(mask, seen);
   }
 
@@ -198,14 +219,17 @@ class AttentionEmitter {
     const std::int64_t past = s_.hasPast ? *node_.inputs[4]->type.shape.dims[2].constant() : 0;
     std::vector<float> mask(static_cast<std::size_t>(queries * keys), 0.0F);
     for (std::int64_t i = 0; i < queries; ++i)
-      for (std::int64_t j = i + past + 1; j < keys; ++j) mask[static_cast<std::size_t>(i * keys + j)] = -std::numeric_limits<float>::infinity();
+      for (std::int64_t j = i + past + 1; j < keys; ++j)
+        mask[static_cast<std::size_t>(i * keys + j)] = -std::numeric_limits<float>::infinity();
     return Tensor::ofFloat(std::move(mask), {queries, keys});
   }
 
   void scaleAndMask(std::int32_t scores, std::int32_t to) {
     const ir::Node& node = node_;
     const auto head = s_.headSize.constant();
-    const float scale = node.attributes.has("scale") ? node.attributes.getFloat("scale") : static_cast<float>(1.0 / std::sqrt(static_cast<double>(*head)));
+    const float scale = node.attributes.has("scale")
+                            ? node.attributes.getFloat("scale")
+                            : static_cast<float>(1.0 / std::sqrt(static_cast<double>(*head)));
     bool isBool = false;
     const std::int32_t mask = maskOperand(isBool);
     runtime::Step step;
@@ -221,10 +245,12 @@ class AttentionEmitter {
       step.parameters.set("registers", std::int64_t{1});
       if (isBool) {
         // Slots: register, scores, mask, scale, minus infinity, result.
-        step.parameters.set("code", std::vector<std::int64_t>{op(PointwiseOp::kMul), 0, 1, 3, 1, op(PointwiseOp::kSelect), 5, 2, 0, 4});
+        step.parameters.set("code", std::vector<std::int64_t>{op(PointwiseOp::kMul), 0, 1, 3, 1,
+                                                              op(PointwiseOp::kSelect), 5, 2, 0, 4});
         step.parameters.set("constants", std::vector<float>{scale, -std::numeric_limits<float>::infinity()});
       } else {
-        step.parameters.set("code", std::vector<std::int64_t>{op(PointwiseOp::kMul), 0, 1, 3, 1, op(PointwiseOp::kAdd), 4, 0, 2, 0});
+        step.parameters.set("code", std::vector<std::int64_t>{op(PointwiseOp::kMul), 0, 1, 3, 1,
+                                                              op(PointwiseOp::kAdd), 4, 0, 2, 0});
         step.parameters.set("constants", std::vector<float>{scale});
       }
     }
@@ -239,7 +265,9 @@ class AttentionEmitter {
 
 Status emitAttention(const Problem& problem, Emitter& emitter) {
   AttentionShape s;
-  if (const Support support = readAttention(problem, s); !support.yes) return Status(ErrorCode::kInternal, "cpu.attention was asked for a region that it refuses").found(support.reason);
+  if (const Support support = readAttention(problem, s); !support.yes)
+    return Status(ErrorCode::kInternal, "cpu.attention was asked for a region that it refuses")
+        .found(support.reason);
   AttentionEmitter(*problem.region.nodes[0], s, emitter).emit();
   return Status::ok();
 }

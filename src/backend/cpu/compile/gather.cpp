@@ -12,7 +12,8 @@ struct Gathering {
   std::string_view opType;
   const char* kind;
 };
-constexpr Gathering kGatherings[] = {{"Gather", "gather"}, {"GatherElements", "elements"}, {"GatherND", "nd"}};
+constexpr Gathering kGatherings[] = {
+    {"Gather", "gather"}, {"GatherElements", "elements"}, {"GatherND", "nd"}};
 
 const Gathering* gatheringOf(const Problem& problem) {
   for (const Gathering& g : kGatherings)
@@ -29,13 +30,15 @@ Support supportsGather(const Problem& problem) {
   const DType index = node.inputs[1]->type.dtype;
   if (data == DType::kString || info(data).bits < 8) return Support::no("elements are packed or strings");
   if (index != DType::kInt32 && index != DType::kInt64) return Support::no("the indices have another type");
-  if (node.opType != "GatherND" && node.inputs[0]->type.shape.rank() == 0) return Support::no("the rank is 0");
+  if (node.opType != "GatherND" && node.inputs[0]->type.shape.rank() == 0)
+    return Support::no("the rank is 0");
   return Support::ok();
 }
 
 double predictGatherUs(const Problem& problem) {
   const ir::Node& node = *problem.region.nodes[0];
-  return 0.5 + 2 * typicalBytes(problem, *node.outputs[0]) / kBytesPerUs + 0.004 * static_cast<double>(typicalElements(problem, *node.inputs[1]));
+  return 0.5 + 2 * typicalBytes(problem, *node.outputs[0]) / kBytesPerUs +
+         0.004 * static_cast<double>(typicalElements(problem, *node.inputs[1]));
 }
 
 Status emitGather(const Problem& problem, Emitter& emitter) {
@@ -46,7 +49,8 @@ Status emitGather(const Problem& problem, Emitter& emitter) {
   if (node.opType == "GatherND") {
     step.parameters.set("batch_dims", node.attributes.getInt("batch_dims"));
   } else {
-    step.parameters.set("axis", static_cast<std::int64_t>(axisOf(node.attributes.getInt("axis"), node.inputs[0]->type.shape.rank())));
+    step.parameters.set("axis", static_cast<std::int64_t>(axisOf(node.attributes.getInt("axis"),
+                                                                 node.inputs[0]->type.shape.rank())));
   }
   step.inputs = {emitter.operand(node.inputs[0]), emitter.operand(node.inputs[1])};
   step.outputs = {emitter.define(node.outputs[0])};

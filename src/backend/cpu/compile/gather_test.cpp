@@ -19,7 +19,11 @@ TEST(Gather, SlicesAlongEveryAxis) {
       n->attributes.set("axis", axis);
       g.output(n->outputs[0]);
       const Tensor x = randomTensor(dtype, {7, 5, 9}, 1);
-      expectReference(g, {{x, Tensor::ofInt64({0, 4, -1, 2, -5, 1}, {2, 3})}, {x, Tensor::ofInt64({0, 1, 2, 9, 0, 0}, {2, 3})}, {x, Tensor::ofInt64({0, 1, 2, -10, 0, 0}, {2, 3})}}, byKernel());
+      expectReference(g,
+                      {{x, Tensor::ofInt64({0, 4, -1, 2, -5, 1}, {2, 3})},
+                       {x, Tensor::ofInt64({0, 1, 2, 9, 0, 0}, {2, 3})},
+                       {x, Tensor::ofInt64({0, 1, 2, -10, 0, 0}, {2, 3})}},
+                      byKernel());
     }
   }
 }
@@ -35,7 +39,8 @@ TEST(Gather, ElementsAndTuples) {
     bad = good;
     bad[17] = 6;
     const Tensor x = randomTensor(DType::kFloat32, {4, 5, 6}, 1);
-    expectReference(g, {{x, Tensor::ofInt64(good, {3, 2, 4})}, {x, Tensor::ofInt64(bad, {3, 2, 4})}}, byKernel());
+    expectReference(g, {{x, Tensor::ofInt64(good, {3, 2, 4})}, {x, Tensor::ofInt64(bad, {3, 2, 4})}},
+                    byKernel());
   }
   for (const std::int64_t batch : {0, 1}) {
     KernelGraph g;
@@ -43,7 +48,10 @@ TEST(Gather, ElementsAndTuples) {
     n->attributes.set("batch_dims", batch);
     g.output(n->outputs[0]);
     const Tensor x = randomTensor(DType::kFloat32, {3, 4, 5}, 1);
-    expectReference(g, {{x, Tensor::ofInt64({0, 0, 1, -1, 2, 3, -3, 2, 0, 1, 1, 2}, {3, 2, 2})}, {x, Tensor::ofInt64({0, 0, 1, -1, 2, 3, -3, 2, 0, 1, 5, 2}, {3, 2, 2})}}, byKernel());
+    expectReference(g,
+                    {{x, Tensor::ofInt64({0, 0, 1, -1, 2, 3, -3, 2, 0, 1, 1, 2}, {3, 2, 2})},
+                     {x, Tensor::ofInt64({0, 0, 1, -1, 2, 3, -3, 2, 0, 1, 5, 2}, {3, 2, 2})}},
+                    byKernel());
   }
 }
 

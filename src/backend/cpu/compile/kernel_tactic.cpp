@@ -22,8 +22,12 @@ double typicalBytes(const Problem& problem, const ir::Value& value) {
 }
 
 bool shapesKnown(const Problem& problem, const ir::Node& node) {
-  const auto isRanked = [](const ir::Value* v) { return v == nullptr || (v->type.kind == ir::TypeKind::kTensor && v->type.shape.known); };
-  if (!std::all_of(node.inputs.begin(), node.inputs.end(), isRanked) || !std::all_of(node.outputs.begin(), node.outputs.end(), isRanked)) return false;
+  const auto isRanked = [](const ir::Value* v) {
+    return v == nullptr || (v->type.kind == ir::TypeKind::kTensor && v->type.shape.known);
+  };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), isRanked) ||
+      !std::all_of(node.outputs.begin(), node.outputs.end(), isRanked))
+    return false;
   const auto symbols = [&](const ir::Value& v) {
     std::vector<SymbolId> ids;
     for (const Size d : v.type.shape.dims)
@@ -39,7 +43,9 @@ bool shapesKnown(const Problem& problem, const ir::Node& node) {
   for (const ir::Value* out : node.outputs) {
     if (out == nullptr) continue;
     for (const SymbolId id : symbols(*out))
-      if (problem.sizes.symbols()[id].origin == SymbolOrigin::kDataDependent && std::find(given.begin(), given.end(), id) == given.end()) return false;
+      if (problem.sizes.symbols()[id].origin == SymbolOrigin::kDataDependent &&
+          std::find(given.begin(), given.end(), id) == given.end())
+        return false;
   }
   return true;
 }
@@ -48,7 +54,8 @@ runtime::Layout wholeBlocks(Emitter& emitter, const ir::Value& value) {
   const runtime::Layout layout = emitter.currentLayout(&value);
   if (!layout.order.empty() || layout.blocks.size() != 1) return {};
   const auto& block = layout.blocks[0];
-  return emitter.sizes().divisible(value.type.shape.dims[block.axis], block.size) ? layout : runtime::Layout{};
+  return emitter.sizes().divisible(value.type.shape.dims[block.axis], block.size) ? layout
+                                                                                  : runtime::Layout{};
 }
 
 std::optional<std::vector<Size>> sizesOf(const ir::Node& node, std::size_t i, std::string_view name) {
@@ -65,7 +72,8 @@ std::optional<std::vector<Size>> sizesOf(const ir::Node& node, std::size_t i, st
   return in->contents;
 }
 
-std::optional<std::vector<std::int64_t>> numbersOf(const ir::Node& node, std::size_t i, std::string_view name) {
+std::optional<std::vector<std::int64_t>> numbersOf(const ir::Node& node, std::size_t i,
+                                                   std::string_view name) {
   const auto sizes = sizesOf(node, i, name);
   if (!sizes) return std::nullopt;
   std::vector<std::int64_t> numbers;

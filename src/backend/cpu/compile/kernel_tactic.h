@@ -13,7 +13,9 @@ namespace rota::tactic {
 inline constexpr double kBytesPerUs = 8000.0;
 
 consteval knob::Knob kernelToggle(std::string_view name, std::string_view doc) {
-  return knob::toggle(name, true, doc, {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
+  return knob::toggle(
+      name, true, doc,
+      {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
 }
 
 /// Whether the target takes vector kernels and the tactic's knob is on.
@@ -33,7 +35,8 @@ runtime::Layout wholeBlocks(Emitter& emitter, const ir::Value& value);
 /// Sizes named by attribute `name` or else known contents of input `i`; nothing when there are neither. Elements may be symbolic.
 std::optional<std::vector<Size>> sizesOf(const ir::Node& node, std::size_t i, std::string_view name);
 /// The same as numbers.
-std::optional<std::vector<std::int64_t>> numbersOf(const ir::Node& node, std::size_t i, std::string_view name);
+std::optional<std::vector<std::int64_t>> numbersOf(const ir::Node& node, std::size_t i,
+                                                   std::string_view name);
 
 /// `axis` in [0, rank).
 inline std::size_t axisOf(std::int64_t axis, std::size_t rank) {

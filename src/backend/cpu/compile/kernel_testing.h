@@ -44,12 +44,15 @@ struct KernelGraph {
     const std::string name = std::string(op) + std::to_string(graph->nodes().size());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outputs; ++i) names.push_back(name + ".out" + std::to_string(i));
-    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), names, {{graph->sources().add({"", name, op})}});
+    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), names,
+                                 {{graph->sources().add({"", name, op})}});
     n->definition = op::find("", op);
     EXPECT_NE(n->definition, nullptr) << op;
     return n;
   }
-  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 21) { return node(op, std::move(inputs), version)->outputs[0]; }
+  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 21) {
+    return node(op, std::move(inputs), version)->outputs[0];
+  }
   void output(ir::Value* v) {
     graph->addOutput(v);
     graph->outputNames().push_back("out" + std::to_string(graph->outputNames().size()));
@@ -87,8 +90,8 @@ inline Tensor withSpecials(const Tensor& tensor) {
 struct RunOptions {
   double relative = 2e-6;
   double absolute = 1e-6;
-  std::string kernel{};     ///< A kernel that the program must contain; "" = any.
-  std::string route{};      ///< Knobs.
+  std::string kernel{};  ///< A kernel that the program must contain; "" = any.
+  std::string route{};   ///< Knobs.
   int threads = 2;
 };
 
@@ -105,7 +108,8 @@ inline bool isClose(double got, double want, const RunOptions& options) {
 }
 
 /// Plans the graph and compares with the reference for every set of inputs.
-inline void expectReference(KernelGraph& g, const std::vector<std::vector<Tensor>>& runs, const RunOptions& options = {}) {
+inline void expectReference(KernelGraph& g, const std::vector<std::vector<Tensor>>& runs,
+                            const RunOptions& options = {}) {
   const Status inferred = op::inferGraph(*g.graph);
   ASSERT_TRUE(inferred.isOk()) << inferred.toString();
   auto knobs = knob::KnobSet::parseRoute(options.route);
@@ -114,14 +118,16 @@ inline void expectReference(KernelGraph& g, const std::vector<std::vector<Tensor
   ASSERT_TRUE(built.isOk()) << built.status().toString();
   const auto names = kernelsOf(*built);
   if (!options.kernel.empty()) {
-    ASSERT_NE(std::find(names.begin(), names.end(), options.kernel), names.end()) << "steps: " << ::testing::PrintToString(names);
+    ASSERT_NE(std::find(names.begin(), names.end(), options.kernel), names.end())
+        << "steps: " << ::testing::PrintToString(names);
   }
   const Status valid = runtime::validate(built->program);
   ASSERT_TRUE(valid.isOk()) << valid.toString();
   auto constants = std::make_shared<std::vector<Tensor>>(built->constants);
   std::vector<const std::byte*> addresses;
   for (const Tensor& t : *constants) addresses.push_back(t.data());
-  auto loaded = runtime::loadProgram(std::make_shared<runtime::Program>(built->program), addresses, constants);
+  auto loaded =
+      runtime::loadProgram(std::make_shared<runtime::Program>(built->program), addresses, constants);
   ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
   auto context = runtime::createContext(*loaded, std::make_shared<ThreadPool>(options.threads));
   ASSERT_TRUE(context.isOk()) << context.status().toString();
@@ -146,11 +152,13 @@ inline void expectReference(KernelGraph& g, const std::vector<std::vector<Tensor
       const auto got = (*context)->output(g.graph->outputNames()[o]);
       ASSERT_TRUE(got.isOk()) << got.status().toString();
       const TensorView want = (*expected)[o].tensor.view();
-      ASSERT_TRUE(std::equal(got->dims.begin(), got->dims.end(), want.dims.begin(), want.dims.end())) << "output " << o;
+      ASSERT_TRUE(std::equal(got->dims.begin(), got->dims.end(), want.dims.begin(), want.dims.end()))
+          << "output " << o;
       ASSERT_EQ(got->dtype, want.dtype);
       for (std::int64_t i = 0; i < want.count(); ++i)
         ASSERT_TRUE(isClose(realAt(*got, i), realAt(want, i), options))
-            << "output " << o << " element " << i << ": " << realAt(*got, i) << " instead of " << realAt(want, i);
+            << "output " << o << " element " << i << ": " << realAt(*got, i) << " instead of "
+            << realAt(want, i);
     }
   }
 }

@@ -16,7 +16,8 @@ Support supportsPool(const Problem& problem) {
   if (Support s = kernelsAllowed(problem, kEnabled); !s.yes) return s;
   if (node->inputs[0]->type.dtype != DType::kFloat32) return Support::no("the type is not float32");
   if (node->output(1) != nullptr) return Support::no("the places of the largest elements are wanted");
-  if (!shapesKnown(problem, *node) || node->inputs[0]->type.shape.rank() < 3) return Support::no("the shapes are not known before the run");
+  if (!shapesKnown(problem, *node) || node->inputs[0]->type.shape.rank() < 3)
+    return Support::no("the shapes are not known before the run");
   return Support::ok();
 }
 
@@ -32,7 +33,8 @@ Status emitPool(const Problem& problem, Emitter& emitter) {
   ir::Node& node = *problem.region.nodes[0];
   runtime::Layout layout = wholeBlocks(emitter, *node.inputs[0]);
   const std::int32_t lanes = problem.target.vectorLanes() == 16 ? 16 : 8;
-  if (layout.isPlain() && emitter.sizes().divisible(node.inputs[0]->type.shape.dims[1], lanes)) layout = {.order = {}, .blocks = {{1, lanes}}};
+  if (layout.isPlain() && emitter.sizes().divisible(node.inputs[0]->type.shape.dims[1], lanes))
+    layout = {.order = {}, .blocks = {{1, lanes}}};
   if (!layout.isPlain() && layout.blocks[0].axis != 1) layout = {};
   runtime::Step step;
   step.kernel = "cpu.pool";

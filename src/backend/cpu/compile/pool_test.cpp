@@ -16,9 +16,12 @@ struct Case {
 };
 
 TEST(Pool, WindowsOfAllKinds) {
-  const Case cases[] = {{{2, 16, 11, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 0, 0}, {{1, 3, 11, 13}, {3, 2}, {2, 1}, {1, 0, 0, 1}, {1, 1}, 1, 1},
-                        {{1, 8, 7, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {2, 2}, 1, 0},     {{2, 24, 30}, {5}, {3}, {2, 2}, {1}, 0, 1},
-                        {{1, 8, 5, 6, 7}, {2, 3, 2}, {1, 2, 2}, {0, 1, 0, 1, 1, 1}, {1, 1, 1}, 0, 0}, {{0, 8, 4, 4}, {2, 2}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 0, 0}};
+  const Case cases[] = {{{2, 16, 11, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 0, 0},
+                        {{1, 3, 11, 13}, {3, 2}, {2, 1}, {1, 0, 0, 1}, {1, 1}, 1, 1},
+                        {{1, 8, 7, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0}, {2, 2}, 1, 0},
+                        {{2, 24, 30}, {5}, {3}, {2, 2}, {1}, 0, 1},
+                        {{1, 8, 5, 6, 7}, {2, 3, 2}, {1, 2, 2}, {0, 1, 0, 1, 1, 1}, {1, 1, 1}, 0, 0},
+                        {{0, 8, 4, 4}, {2, 2}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 0, 0}};
   for (const char* op : {"MaxPool", "AveragePool"}) {
     for (const Case& c : cases) {
       SCOPED_TRACE(std::string(op) + ::testing::PrintToString(c.dims));
@@ -32,7 +35,8 @@ TEST(Pool, WindowsOfAllKinds) {
       if (std::string(op) == "AveragePool") n->attributes.set("count_include_pad", c.includePad);
       g.output(n->outputs[0]);
       const Tensor x = randomTensor(DType::kFloat32, c.dims, 4);
-      expectReference(g, {{x}, {withSpecials(x)}}, {.relative = 2e-6, .absolute = 1e-6, .kernel = "cpu.pool"});
+      expectReference(g, {{x}, {withSpecials(x)}},
+                      {.relative = 2e-6, .absolute = 1e-6, .kernel = "cpu.pool"});
     }
   }
 }

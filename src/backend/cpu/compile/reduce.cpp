@@ -16,9 +16,18 @@ struct Folding {
   const char* op;
   bool isGlobalPool = false;
 };
-constexpr Folding kFoldings[] = {{"ReduceSum", "sum"}, {"ReduceMean", "mean"}, {"ReduceMax", "max"}, {"ReduceMin", "min"}, {"ReduceProd", "prod"}, {"ReduceL1", "l1"},
-                                 {"ReduceL2", "l2"}, {"ReduceSumSquare", "sum_square"}, {"ReduceLogSum", "log_sum"}, {"ReduceLogSumExp", "log_sum_exp"},
-                                 {"GlobalAveragePool", "mean", true}, {"GlobalMaxPool", "max", true}};
+constexpr Folding kFoldings[] = {{"ReduceSum", "sum"},
+                                 {"ReduceMean", "mean"},
+                                 {"ReduceMax", "max"},
+                                 {"ReduceMin", "min"},
+                                 {"ReduceProd", "prod"},
+                                 {"ReduceL1", "l1"},
+                                 {"ReduceL2", "l2"},
+                                 {"ReduceSumSquare", "sum_square"},
+                                 {"ReduceLogSum", "log_sum"},
+                                 {"ReduceLogSumExp", "log_sum_exp"},
+                                 {"GlobalAveragePool", "mean", true},
+                                 {"GlobalMaxPool", "max", true}};
 
 const Folding* foldingOf(const Problem& problem) {
   for (const Folding& f : kFoldings)
@@ -57,7 +66,9 @@ Support supportsReduce(const Problem& problem) {
   return Support::ok();
 }
 
-double predictReduceUs(const Problem& problem) { return 0.5 + typicalBytes(problem, *problem.region.nodes[0]->inputs[0]) / kBytesPerUs; }
+double predictReduceUs(const Problem& problem) {
+  return 0.5 + typicalBytes(problem, *problem.region.nodes[0]->inputs[0]) / kBytesPerUs;
+}
 
 Status emitReduce(const Problem& problem, Emitter& emitter) {
   const Folding* folding = foldingOf(problem);
@@ -68,7 +79,8 @@ Status emitReduce(const Problem& problem, Emitter& emitter) {
     const auto folds = [&](std::int64_t axis) { return std::binary_search(axes.begin(), axes.end(), axis); };
     const std::int64_t blocked = layout.blocks[0].axis;
     bool fits = !folds(blocked);
-    for (std::int64_t a = blocked + 1; a < static_cast<std::int64_t>(node.inputs[0]->type.shape.rank()); ++a) fits = fits && folds(a);
+    for (std::int64_t a = blocked + 1; a < static_cast<std::int64_t>(node.inputs[0]->type.shape.rank()); ++a)
+      fits = fits && folds(a);
     if (!fits) layout = {};
   }
   runtime::Step step;

@@ -21,7 +21,8 @@ std::optional<std::vector<float>> scalesOf(const ir::Node& node) {
   if (scales == nullptr) return std::vector<float>{};
   if (!scales->isConstant()) return std::nullopt;
   std::vector<float> values;
-  for (std::int64_t i = 0; i < scales->constant.count(); ++i) values.push_back(static_cast<float>(realAt(scales->constant.view(), i)));
+  for (std::int64_t i = 0; i < scales->constant.count(); ++i)
+    values.push_back(static_cast<float>(realAt(scales->constant.view(), i)));
   return values;
 }
 
@@ -38,7 +39,8 @@ bool lastTwo(const ir::Node& node, std::vector<float>& scales) {
   if (!scales.empty() && scales.size() != axes.size()) return false;
   for (std::size_t i = 0; i < scales.size(); ++i) perAxis[axisOf(axes[i], rank)] = scales[i];
   for (std::size_t d = 0; d + 2 < rank; ++d)
-    if (perAxis[d] != 1.0F || node.inputs[0]->type.shape.dims[d] != node.outputs[0]->type.shape.dims[d]) return false;
+    if (perAxis[d] != 1.0F || node.inputs[0]->type.shape.dims[d] != node.outputs[0]->type.shape.dims[d])
+      return false;
   if (!scales.empty()) scales = {perAxis[rank - 2], perAxis[rank - 1]};
   return true;
 }
@@ -47,14 +49,18 @@ Support supportsResize(const Problem& problem) {
   const ir::Node* node = resizeNode(problem);
   if (node == nullptr) return Support::no("the region does not resize");
   if (Support s = kernelsAllowed(problem, kEnabled); !s.yes) return s;
-  if (!shapesKnown(problem, *node) || node->inputs[0]->type.shape.rank() < 2) return Support::no("the shapes are not known before the run");
+  if (!shapesKnown(problem, *node) || node->inputs[0]->type.shape.rank() < 2)
+    return Support::no("the shapes are not known before the run");
   const Attributes& a = node->attributes;
   const DType dtype = node->inputs[0]->type.dtype;
   const bool isNearest = a.getString("mode", "nearest") == "nearest";
   if (a.getInt("antialias") != 0) return Support::no("a filter against aliasing is wanted");
-  if (a.getString("coordinate_transformation_mode") == "tf_crop_and_resize") return Support::no("a region is cut out");
-  if (a.getString("keep_aspect_ratio_policy", "stretch") != "stretch") return Support::no("the aspect ratio is kept");
-  if (dtype == DType::kString || info(dtype).bits < 8 || (!isNearest && dtype != DType::kFloat32)) return Support::no("the type is not float32");
+  if (a.getString("coordinate_transformation_mode") == "tf_crop_and_resize")
+    return Support::no("a region is cut out");
+  if (a.getString("keep_aspect_ratio_policy", "stretch") != "stretch")
+    return Support::no("the aspect ratio is kept");
+  if (dtype == DType::kString || info(dtype).bits < 8 || (!isNearest && dtype != DType::kFloat32))
+    return Support::no("the type is not float32");
   auto scales = scalesOf(*node);
   if (!scales) return Support::no("the scales are not known before the run");
   if (!lastTwo(*node, *scales)) return Support::no("other axes than the last two are resized");
@@ -64,14 +70,17 @@ Support supportsResize(const Problem& problem) {
   return Support::ok();
 }
 
-double predictResizeUs(const Problem& problem) { return 0.5 + 0.003 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->outputs[0])); }
+double predictResizeUs(const Problem& problem) {
+  return 0.5 + 0.003 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->outputs[0]));
+}
 
 Status emitResize(const Problem& problem, Emitter& emitter) {
   ir::Node& node = *problem.region.nodes[0];
   auto scales = *scalesOf(node);
   lastTwo(node, scales);
   runtime::Layout layout = wholeBlocks(emitter, *node.inputs[0]);
-  if (!layout.isPlain() && layout.blocks[0].axis + std::size_t{2} >= node.inputs[0]->type.shape.rank()) layout = {};
+  if (!layout.isPlain() && layout.blocks[0].axis + std::size_t{2} >= node.inputs[0]->type.shape.rank())
+    layout = {};
   runtime::Step step;
   step.kernel = "cpu.resize";
   step.version = isSimple(node) ? 10 : node.version;

@@ -8,8 +8,10 @@
 namespace rota::tactic {
 namespace {
 
-constexpr knob::Knob kSoftmaxEnabled = kernelToggle("tactic:cpu.softmax", "Lets the vector kernels run softmax.");
-constexpr knob::Knob kNormEnabled = kernelToggle("tactic:cpu.normalization", "Lets the vector kernels run normalisations.");
+constexpr knob::Knob kSoftmaxEnabled =
+    kernelToggle("tactic:cpu.softmax", "Lets the vector kernels run softmax.");
+constexpr knob::Knob kNormEnabled =
+    kernelToggle("tactic:cpu.normalization", "Lets the vector kernels run normalisations.");
 const knob::RegisterKnob kRegisterSoftmaxEnabled(kSoftmaxEnabled);
 const knob::RegisterKnob kRegisterNormEnabled(kNormEnabled);
 
@@ -35,7 +37,9 @@ Support supportsSoftmax(const Problem& problem) {
   if (node->inputs[0]->type.shape.rank() == 0) return Support::no("the rank is 0");
   return floatNode(problem, *node, kSoftmaxEnabled);
 }
-double predictSoftmaxUs(const Problem& problem) { return 0.5 + 0.0015 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->outputs[0])); }
+double predictSoftmaxUs(const Problem& problem) {
+  return 0.5 + 0.0015 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->outputs[0]));
+}
 Status emitSoftmax(const Problem& problem, Emitter& emitter) {
   ir::Node& node = *problem.region.nodes[0];
   const bool isFlat = node.version < 13;
@@ -63,7 +67,8 @@ const ir::Node* layerNode(const Problem& problem) {
 bool isRow(const ir::Value* v, const ir::Value& x, std::size_t axis) {
   if (v == nullptr) return true;
   std::vector<Size> dims = v->type.shape.dims;
-  const std::vector<Size> row(x.type.shape.dims.begin() + static_cast<std::ptrdiff_t>(axis), x.type.shape.dims.end());
+  const std::vector<Size> row(x.type.shape.dims.begin() + static_cast<std::ptrdiff_t>(axis),
+                              x.type.shape.dims.end());
   while (dims.size() > row.size() && dims.front().is(1)) dims.erase(dims.begin());
   return dims == row;
 }
@@ -74,15 +79,19 @@ Support supportsLayerNorm(const Problem& problem) {
   const ir::Value& x = *node->inputs[0];
   if (x.type.shape.rank() == 0) return Support::no("the rank is 0");
   const std::size_t axis = axisOf(node->attributes.getInt("axis", -1), x.type.shape.rank());
-  if (!isRow(node->input(1), x, axis) || !isRow(node->input(2), x, axis)) return Support::no("scale or bias is not one row");
+  if (!isRow(node->input(1), x, axis) || !isRow(node->input(2), x, axis))
+    return Support::no("scale or bias is not one row");
   return Support::ok();
 }
-double predictNormUs(const Problem& problem) { return 0.5 + 0.0012 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->inputs[0])); }
+double predictNormUs(const Problem& problem) {
+  return 0.5 + 0.0012 * static_cast<double>(typicalElements(problem, *problem.region.nodes[0]->inputs[0]));
+}
 Status emitLayerNorm(const Problem& problem, Emitter& emitter) {
   ir::Node& node = *problem.region.nodes[0];
   runtime::Step step;
   step.kernel = "cpu.layer_norm";
-  step.parameters.set("axis", static_cast<std::int64_t>(axisOf(node.attributes.getInt("axis", -1), node.inputs[0]->type.shape.rank())));
+  step.parameters.set("axis", static_cast<std::int64_t>(axisOf(node.attributes.getInt("axis", -1),
+                                                               node.inputs[0]->type.shape.rank())));
   step.parameters.set("epsilon", node.attributes.getFloat("epsilon", 1e-5F));
   if (node.opType == "RMSNormalization") step.parameters.set("rms", std::int64_t{1});
   for (ir::Value* in : node.inputs) step.inputs.push_back(emitter.operand(in));
@@ -109,19 +118,21 @@ Status emitGroupNorm(const Problem& problem, Emitter& emitter) {
   step.kernel = "cpu.group_norm";
   step.parameters.set("groups", node.attributes.getInt("num_groups"));
   step.parameters.set("epsilon", node.attributes.getFloat("epsilon", 1e-5F));
-  if (node.opType == "GroupNormalization" && node.version < 21) step.parameters.set("per_group", std::int64_t{1});
+  if (node.opType == "GroupNormalization" && node.version < 21)
+    step.parameters.set("per_group", std::int64_t{1});
   for (ir::Value* in : node.inputs) step.inputs.push_back(emitter.operand(in));
   step.outputs = {emitter.define(node.outputs[0])};
   emitter.step(std::move(step));
   return Status::ok();
 }
 
-constexpr Tactic kSoftmax{.name = "cpu.softmax",
-                          .numerics = knob::Numerics::kReassociating,
-                          .doc = "Softmax and its logarithm along one axis, in one pass for the maximum and one for the sum.",
-                          .supports = supportsSoftmax,
-                          .predictUs = predictSoftmaxUs,
-                          .emit = emitSoftmax};
+constexpr Tactic kSoftmax{
+    .name = "cpu.softmax",
+    .numerics = knob::Numerics::kReassociating,
+    .doc = "Softmax and its logarithm along one axis, in one pass for the maximum and one for the sum.",
+    .supports = supportsSoftmax,
+    .predictUs = predictSoftmaxUs,
+    .emit = emitSoftmax};
 constexpr Tactic kLayerNorm{.name = "cpu.layer_norm",
                             .numerics = knob::Numerics::kReassociating,
                             .doc = "Layer and RMS normalisation, row by row.",

@@ -43,7 +43,8 @@ void emitTranspose(ir::Node& node, Emitter& emitter, runtime::Step& step) {
   if (const auto* given = node.attributes.getInts("perm")) {
     perm = *given;
   } else {
-    for (std::size_t i = node.inputs[0]->type.shape.rank(); i-- > 0;) perm.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = node.inputs[0]->type.shape.rank(); i-- > 0;)
+      perm.push_back(static_cast<std::int64_t>(i));
   }
   step.parameters.set("perm", perm);
   step.inputs = {emitter.operand(node.inputs[0], wholeBlocks(emitter, *node.inputs[0]))};
@@ -105,8 +106,9 @@ void emitSlice(ir::Node& node, Emitter& emitter, runtime::Step& step) {
     for (std::size_t i = 0; i < b.axes.size(); ++i) {
       if (b.axes[i] != block.axis) continue;
       const auto start = b.starts[i].constant();
-      const bool isWhole = b.steps[i] == 1 && start && *start >= 0 && *start % block.size == 0 &&
-                           emitter.sizes().divisible(node.outputs[0]->type.shape.dims[block.axis], block.size);
+      const bool isWhole =
+          b.steps[i] == 1 && start && *start >= 0 && *start % block.size == 0 &&
+          emitter.sizes().divisible(node.outputs[0]->type.shape.dims[block.axis], block.size);
       if (!isWhole) layout = {};
       if (!isWhole) break;
     }
@@ -121,7 +123,8 @@ void emitSlice(ir::Node& node, Emitter& emitter, runtime::Step& step) {
 // --- Concat and Split.
 
 void setAxis(const ir::Node& node, runtime::Step& step) {
-  step.parameters.set("axis", static_cast<std::int64_t>(axisOf(node.attributes.getInt("axis"), node.inputs[0]->type.shape.rank())));
+  step.parameters.set("axis", static_cast<std::int64_t>(
+                                  axisOf(node.attributes.getInt("axis"), node.inputs[0]->type.shape.rank())));
 }
 
 /// The blocks that at least half of the inputs lie in, if they divide every input.
@@ -155,17 +158,23 @@ void emitSplit(ir::Node& node, Emitter& emitter, runtime::Step& step) {
   std::vector<Size> lengths;
   for (const ir::Value* out : node.outputs) {
     lengths.push_back(out->type.shape.dims[axis]);
-    if (!layout.isPlain() && !emitter.sizes().divisible(out->type.shape.dims[layout.blocks[0].axis], layout.blocks[0].size)) layout = {};
+    if (!layout.isPlain() &&
+        !emitter.sizes().divisible(out->type.shape.dims[layout.blocks[0].axis], layout.blocks[0].size))
+      layout = {};
   }
   step.parameters.set("split_entries", entriesOf(emitter, lengths));
   step.inputs = {emitter.operand(node.inputs[0], layout)};
   for (ir::Value* out : node.outputs) step.outputs.push_back(emitter.define(out, layout));
 }
 Support fitsSplit(const ir::Node& node) {
-  return std::find(node.outputs.begin(), node.outputs.end(), nullptr) == node.outputs.end() ? Support::ok() : Support::no("a part is left out");
+  return std::find(node.outputs.begin(), node.outputs.end(), nullptr) == node.outputs.end()
+             ? Support::ok()
+             : Support::no("a part is left out");
 }
 Support fitsConcat(const ir::Node& node) {
-  return std::find(node.inputs.begin(), node.inputs.end(), nullptr) == node.inputs.end() ? Support::ok() : Support::no("a part is left out");
+  return std::find(node.inputs.begin(), node.inputs.end(), nullptr) == node.inputs.end()
+             ? Support::ok()
+             : Support::no("a part is left out");
 }
 
 // --- Pad.
@@ -189,9 +198,11 @@ std::optional<std::vector<Size>> padBegins(const ir::Node& node) {
   return begins;
 }
 Support fitsPad(const ir::Node& node) {
-  if (node.attributes.getString("mode", "constant") != "constant") return Support::no("the padding is not constant");
+  if (node.attributes.getString("mode", "constant") != "constant")
+    return Support::no("the padding is not constant");
   if (!padBegins(node)) return Support::no("the pads are not known before the run");
-  if (node.attributes.getFloat("value") != 0 && node.inputs[0]->type.dtype != DType::kFloat32) return Support::no("the value is an attribute of another type");
+  if (node.attributes.getFloat("value") != 0 && node.inputs[0]->type.dtype != DType::kFloat32)
+    return Support::no("the value is an attribute of another type");
   return Support::ok();
 }
 void emitPad(ir::Node& node, Emitter& emitter, runtime::Step& step) {
@@ -210,12 +221,15 @@ void emitPad(ir::Node& node, Emitter& emitter, runtime::Step& step) {
 void emitDepthToSpace(ir::Node& node, Emitter& emitter, runtime::Step& step) {
   setKind(step, "blocks");
   const bool isColumnRowDepth = node.attributes.getString("mode", "DCR") == "CRD";
-  step.parameters.set("shape_of", std::string(isColumnRowDepth ? "depth_to_space_crd" : "depth_to_space_dcr"));
+  step.parameters.set("shape_of",
+                      std::string(isColumnRowDepth ? "depth_to_space_crd" : "depth_to_space_dcr"));
   step.parameters.set("blocksize", node.attributes.getInt("blocksize"));
   plainOperands(node, emitter, step);
 }
 Support fitsSpaceToDepth(const ir::Node& node) {
-  return node.attributes.getString("mode", "DCR") == "DCR" ? Support::ok() : Support::no("the order of the depth is another one");
+  return node.attributes.getString("mode", "DCR") == "DCR"
+             ? Support::ok()
+             : Support::no("the order of the depth is another one");
 }
 void emitSpaceToDepth(ir::Node& node, Emitter& emitter, runtime::Step& step) {
   setKind(step, "blocks");
@@ -248,9 +262,11 @@ Support supportsStridedCopy(const Problem& problem) {
   if (movement == nullptr) return Support::no("the region is no movement by a fixed map");
   if (Support s = kernelsAllowed(problem, kEnabled); !s.yes) return s;
   const ir::Node& node = *problem.region.nodes[0];
-  if (node.input(0) == nullptr || !shapesKnown(problem, node)) return Support::no("the shapes are not known before the run");
+  if (node.input(0) == nullptr || !shapesKnown(problem, node))
+    return Support::no("the shapes are not known before the run");
   const int bits = info(node.inputs[0]->type.dtype).bits;
-  if (bits < 8 || node.inputs[0]->type.dtype == DType::kString) return Support::no("elements are packed or strings");
+  if (bits < 8 || node.inputs[0]->type.dtype == DType::kString)
+    return Support::no("elements are packed or strings");
   return movement->fits(node);
 }
 

@@ -15,8 +15,15 @@ std::vector<Size> sizes(const std::vector<std::int64_t>& dims) { return {dims.be
 
 TEST(StridedCopy, TransposesOfManyShapes) {
   const std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> cases[] = {
-      {{37, 53}, {1, 0}}, {{2, 12, 17, 64}, {0, 2, 1, 3}}, {{2, 12, 17, 64}, {0, 2, 3, 1}}, {{3, 5, 7, 2}, {3, 2, 1, 0}}, {{2, 3, 4, 5, 6}, {4, 0, 3, 1, 2}},
-      {{1, 1, 9}, {2, 1, 0}}, {{0, 3}, {1, 0}}, {{130, 1, 70}, {2, 0, 1}}, {{16, 16, 33}, {1, 2, 0}}};
+      {{37, 53}, {1, 0}},
+      {{2, 12, 17, 64}, {0, 2, 1, 3}},
+      {{2, 12, 17, 64}, {0, 2, 3, 1}},
+      {{3, 5, 7, 2}, {3, 2, 1, 0}},
+      {{2, 3, 4, 5, 6}, {4, 0, 3, 1, 2}},
+      {{1, 1, 9}, {2, 1, 0}},
+      {{0, 3}, {1, 0}},
+      {{130, 1, 70}, {2, 0, 1}},
+      {{16, 16, 33}, {1, 2, 0}}};
   for (const auto& [dims, perm] : cases) {
     for (const DType dtype : {DType::kFloat32, DType::kUInt8, DType::kFloat16, DType::kInt64}) {
       SCOPED_TRACE(::testing::PrintToString(dims) + info(dtype).name);
@@ -34,12 +41,17 @@ TEST(StridedCopy, SlicesWithAnyStepAndBound) {
     std::vector<std::int64_t> dims, starts, ends, axes, steps;
   };
   const std::int64_t far = std::numeric_limits<std::int64_t>::max();
-  const Case cases[] = {{{10, 20}, {2, 3}, {8, 100}, {0, 1}, {1, 2}}, {{10, 20}, {-1}, {-far}, {1}, {-1}}, {{4, 9, 3}, {-3}, {far}, {1}, {1}},
-                        {{10, 20}, {100}, {-100}, {0}, {-3}},         {{5, 6}, {4}, {2}, {0}, {1}},          {{7}, {0}, {7}, {-1}, {3}}};
+  const Case cases[] = {{{10, 20}, {2, 3}, {8, 100}, {0, 1}, {1, 2}},
+                        {{10, 20}, {-1}, {-far}, {1}, {-1}},
+                        {{4, 9, 3}, {-3}, {far}, {1}, {1}},
+                        {{10, 20}, {100}, {-100}, {0}, {-3}},
+                        {{5, 6}, {4}, {2}, {0}, {1}},
+                        {{7}, {0}, {7}, {-1}, {3}}};
   for (const Case& c : cases) {
     SCOPED_TRACE(::testing::PrintToString(c.starts));
     KernelGraph g;
-    g.output(g.add("Slice", {g.input("x", sizes(c.dims)), g.ints(c.starts), g.ints(c.ends), g.ints(c.axes), g.ints(c.steps)}));
+    g.output(g.add("Slice", {g.input("x", sizes(c.dims)), g.ints(c.starts), g.ints(c.ends), g.ints(c.axes),
+                             g.ints(c.steps)}));
     expectReference(g, {{randomTensor(DType::kFloat32, c.dims, 2)}}, byKernel());
   }
 }
@@ -52,7 +64,8 @@ TEST(StridedCopy, SymbolicDims) {
   g.output(g.add("Concat", {tail, x}));
   g.graph->nodes().back()->attributes.set("axis", std::int64_t{0});
   std::vector<std::vector<Tensor>> runs;
-  for (const std::int64_t count : {5, 2, 40, 3}) runs.push_back({randomTensor(DType::kFloat32, {count, 6}, 3)});
+  for (const std::int64_t count : {5, 2, 40, 3})
+    runs.push_back({randomTensor(DType::kFloat32, {count, 6}, 3)});
   expectReference(g, runs, byKernel());
 }
 
@@ -86,7 +99,7 @@ TEST(StridedCopy, ExpandTilePadBlocks) {
   g.output(g.add("Tile", {x, g.ints({2, 3, 2})}));
   g.output(g.add("Tile", {x, g.ints({1, 0, 2})}));
   g.output(g.add("Pad", {x, g.ints({1, 0, -1, 2, 3, 4}), g.scalar(2.5F)}));
-  g.output(g.add("Pad", {x, g.ints({0, 0, -2, 0, 0, -2})}));
+  g.output(g.add("Pad", {x, g.ints({0, 0, -1, 0, 0, -2})}));
   ir::Value* image = g.input("image", {2, 12, 4, 6});
   for (const char* mode : {"DCR", "CRD"}) {
     ir::Node* n = g.node("DepthToSpace", {image});
@@ -97,7 +110,9 @@ TEST(StridedCopy, ExpandTilePadBlocks) {
   ir::Node* n = g.node("SpaceToDepth", {image});
   n->attributes.set("blocksize", std::int64_t{2});
   g.output(n->outputs[0]);
-  expectReference(g, {{randomTensor(DType::kFloat32, {2, 1, 3}, 4), randomTensor(DType::kFloat32, {2, 12, 4, 6}, 5)}}, byKernel());
+  expectReference(
+      g, {{randomTensor(DType::kFloat32, {2, 1, 3}, 4), randomTensor(DType::kFloat32, {2, 12, 4, 6}, 5)}},
+      byKernel());
 }
 
 TEST(StridedCopy, BlockedLayoutsAreKeptOrLeft) {
@@ -113,9 +128,11 @@ TEST(StridedCopy, BlockedLayoutsAreKeptOrLeft) {
   ir::Node* transpose = g.node("Transpose", {split->outputs[0]});
   transpose->attributes.set("perm", std::vector<std::int64_t>{0, 2, 3, 1});
   g.output(transpose->outputs[0]);
-  g.output(g.add("Slice", {split->outputs[1], g.ints({8, 1}), g.ints({24, 5}), g.ints({1, 2}), g.ints({1, 2})}));
+  g.output(
+      g.add("Slice", {split->outputs[1], g.ints({8, 1}), g.ints({24, 5}), g.ints({1, 2}), g.ints({1, 2})}));
   g.output(g.add("Slice", {split->outputs[1], g.ints({3}), g.ints({20}), g.ints({1})}));
-  expectReference(g, {{randomTensor(DType::kFloat32, {2, 16, 5, 7}, 5)}}, {.relative = 1e-4, .absolute = 1e-4, .kernel = "cpu.strided_copy"});
+  expectReference(g, {{randomTensor(DType::kFloat32, {2, 16, 5, 7}, 5)}},
+                  {.relative = 1e-4, .absolute = 1e-4, .kernel = "cpu.strided_copy"});
 }
 
 }  // namespace

@@ -15,7 +15,8 @@
 namespace rota::tactic {
 namespace {
 
-constexpr knob::Knob kEnabled = kernelToggle("tactic:cpu.widened", "Lets float16 and bfloat16 regions run in float32.");
+constexpr knob::Knob kEnabled =
+    kernelToggle("tactic:cpu.widened", "Lets float16 and bfloat16 regions run in float32.");
 const knob::RegisterKnob kRegisterEnabled(kEnabled);
 
 bool isNarrow(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16; }
@@ -62,7 +63,8 @@ class WideRegion {
     if (in->isConstant()) {
       Tensor tensor = in->constant;
       if (isNarrow(tensor.dtype())) {
-        auto converted = withData || tensor.count() <= 64 ? widened(tensor) : Tensor::allocate(DType::kFloat32, tensor.dims());
+        auto converted = withData || tensor.count() <= 64 ? widened(tensor)
+                                                          : Tensor::allocate(DType::kFloat32, tensor.dims());
         if (!converted) return converted.status();
         tensor = std::move(*converted);
       }
@@ -81,7 +83,8 @@ class WideRegion {
     for (const ir::Value* in : node.inputs) inputs.push_back(wideOf(in));
     std::vector<std::string> names;
     for (const ir::Value* out : node.outputs) names.push_back(out == nullptr ? "" : out->name);
-    ir::Node* copy = graph_.addNode(node.name, node.domain, node.opType, node.version, std::move(inputs), names, node.provenance);
+    ir::Node* copy = graph_.addNode(node.name, node.domain, node.opType, node.version, std::move(inputs),
+                                    names, node.provenance);
     copy->definition = node.definition;
     copy->attributes = node.attributes;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -132,7 +135,9 @@ class ConvertingEmitter final : public Emitter {
     placed_.push_back({value, wanted, id});
     return id;
   }
-  runtime::Layout currentLayout(const ir::Value* value) const override { return inner_.currentLayout(wide_.narrowOf(value)); }
+  runtime::Layout currentLayout(const ir::Value* value) const override {
+    return inner_.currentLayout(wide_.narrowOf(value));
+  }
   std::int32_t define(ir::Value* value, const runtime::Layout& layout) override {
     if (value == nullptr) return runtime::kNone;
     ir::Value* narrow = wide_.narrowOf(value);
@@ -147,13 +152,22 @@ class ConvertingEmitter final : public Emitter {
     if (!isNarrow(narrow->type.dtype)) return inner_.alias(narrow, of);
     results_.push_back({narrow, {}, inner_.view(of, value->type.shape.dims)});
   }
-  std::int32_t constant(const Tensor& tensor, std::string recipe) override { return inner_.constant(tensor, std::move(recipe)); }
-  std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims, std::string recipe, const runtime::Layout& layout) override {
+  std::int32_t constant(const Tensor& tensor, std::string recipe) override {
+    return inner_.constant(tensor, std::move(recipe));
+  }
+  std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims, std::string recipe,
+                              const runtime::Layout& layout) override {
     return inner_.packedConstant(packed, std::move(dims), std::move(recipe), layout);
   }
-  std::int32_t view(ir::Value* value, std::vector<Size> dims) override { return inner_.view(operand(value), std::move(dims)); }
-  std::int32_t view(std::int32_t of, std::vector<Size> dims) override { return inner_.view(of, std::move(dims)); }
-  std::int32_t temporary(DType dtype, std::vector<Size> dims, const runtime::Layout& layout) override { return inner_.temporary(dtype, std::move(dims), layout); }
+  std::int32_t view(ir::Value* value, std::vector<Size> dims) override {
+    return inner_.view(operand(value), std::move(dims));
+  }
+  std::int32_t view(std::int32_t of, std::vector<Size> dims) override {
+    return inner_.view(of, std::move(dims));
+  }
+  std::int32_t temporary(DType dtype, std::vector<Size> dims, const runtime::Layout& layout) override {
+    return inner_.temporary(dtype, std::move(dims), layout);
+  }
   void step(runtime::Step step) override { inner_.step(std::move(step)); }
 
   /// Rounds the results to their types, once.
@@ -171,7 +185,8 @@ class ConvertingEmitter final : public Emitter {
   void convert(std::int32_t from, std::int32_t to) {
     runtime::Step step;
     step.kernel = "cpu.pointwise";
-    step.parameters.set("code", std::vector<std::int64_t>{static_cast<std::int64_t>(simd::PointwiseOp::kCopy), 1, 0, 0, 0});
+    step.parameters.set(
+        "code", std::vector<std::int64_t>{static_cast<std::int64_t>(simd::PointwiseOp::kCopy), 1, 0, 0, 0});
     step.inputs = {from};
     step.outputs = {to};
     inner_.step(std::move(step));
@@ -192,12 +207,21 @@ const Candidate* bestOf(const Candidates& candidates) {
 
 Support supportsWidened(const Problem& problem) {
   const Region& region = problem.region;
-  if (region.root == nullptr || region.root->definition->kind == op::Kind::kMovement || !region.root->blocks.empty()) return Support::no("nothing is computed in float");
-  const auto isNarrowValue = [](const ir::Value* v) { return v->type.kind == ir::TypeKind::kTensor && isNarrow(v->type.dtype); };
-  if (std::none_of(region.inputs.begin(), region.inputs.end(), isNarrowValue)) return Support::no("no operand is float16 or bfloat16");
+  if (region.root == nullptr || region.root->definition->kind == op::Kind::kMovement ||
+      !region.root->blocks.empty())
+    return Support::no("nothing is computed in float");
+  const auto isNarrowValue = [](const ir::Value* v) {
+    return v->type.kind == ir::TypeKind::kTensor && isNarrow(v->type.dtype);
+  };
+  if (std::none_of(region.inputs.begin(), region.inputs.end(), isNarrowValue))
+    return Support::no("no operand is float16 or bfloat16");
   if (Support s = kernelsAllowed(problem, kEnabled); !s.yes) return s;
-  const auto isTensor = [](const ir::Value* v) { return v->type.kind == ir::TypeKind::kTensor && v->type.shape.known; };
-  if (!std::all_of(region.inputs.begin(), region.inputs.end(), isTensor) || !std::all_of(region.outputs.begin(), region.outputs.end(), isTensor)) return Support::no("the shapes are not known before the run");
+  const auto isTensor = [](const ir::Value* v) {
+    return v->type.kind == ir::TypeKind::kTensor && v->type.shape.known;
+  };
+  if (!std::all_of(region.inputs.begin(), region.inputs.end(), isTensor) ||
+      !std::all_of(region.outputs.begin(), region.outputs.end(), isTensor))
+    return Support::no("the shapes are not known before the run");
   const auto wide = WideRegion::make(region, false);
   if (!wide) return Support::no("the constants do not fit into memory");
   const Candidates candidates = enumerate({(*wide)->region, problem.target, problem.knobs, problem.sizes});

@@ -85,8 +85,7 @@ void CopyPlan::chooseForm() {
   }
 }
 
-template <typename T>
-void CopyPlan::runRow(const T* from, T* to) const {
+template <typename T> void CopyPlan::runRow(const T* from, T* to) const {
   const std::size_t last = rank_ - 1;
   const std::int64_t n = size_[last];
   if (form_ == Form::kRows) {
@@ -121,8 +120,7 @@ void CopyPlan::runTile(const T* from, T* to, std::int64_t rows, std::int64_t col
     for (std::int64_t c = 0; c < columns; ++c) to[r * tileTo_ + c] = from[r + c * fromStep];
 }
 
-template <typename T>
-void CopyPlan::runTyped(const T* from, T* to, ThreadPool& threads) const {
+template <typename T> void CopyPlan::runTyped(const T* from, T* to, ThreadPool& threads) const {
   from += fromOffset_;
   to += toOffset_;
   const std::size_t last = rank_ - 1;
@@ -137,50 +135,58 @@ void CopyPlan::runTyped(const T* from, T* to, ThreadPool& threads) const {
   const std::int64_t strips = form_ == Form::kTiles ? (tileSize_ + kTile - 1) / kTile : 1;
   std::int64_t items = strips;
   for (std::size_t k = 0; k < last; ++k) items *= size_[k];
-  const std::int64_t itemBytes = size_[last] * static_cast<std::int64_t>(sizeof(T)) * (form_ == Form::kTiles ? kTile : 1);
-  threads.parallelFor(items, std::max<std::int64_t>(1, kPartBytes / itemBytes), [&](std::int64_t begin, std::int64_t end) {
-    std::array<std::int64_t, kMaxLoops> at{};
-    std::int64_t rest = begin / strips;
-    const T* f = from;
-    T* t = to;
-    for (std::size_t k = last; k-- > 0;) {
-      at[k] = rest % size_[k];
-      rest /= size_[k];
-      f += at[k] * from_[k];
-      t += at[k] * to_[k];
-    }
-    std::int64_t strip = begin % strips;
-    for (std::int64_t item = begin; item < end; ++item) {
-      if (form_ == Form::kTiles) {
-        const std::int64_t row = strip * kTile;
-        const std::int64_t rows = std::min(kTile, tileSize_ - row);
-        for (std::int64_t c = 0; c < size_[last]; c += kTile)
-          runTile(f + row + c * from_[last], t + row * tileTo_ + c, rows, std::min(kTile, size_[last] - c));
-        if (++strip < strips) continue;
-        strip = 0;
-      } else {
-        runRow(f, t);
-      }
-      for (std::size_t k = last; k-- > 0;) {
-        f += from_[k];
-        t += to_[k];
-        if (++at[k] < size_[k]) break;
-        f -= size_[k] * from_[k];
-        t -= size_[k] * to_[k];
-        at[k] = 0;
-      }
-    }
-  });
+  const std::int64_t itemBytes =
+      size_[last] * static_cast<std::int64_t>(sizeof(T)) * (form_ == Form::kTiles ? kTile : 1);
+  threads.parallelFor(items, std::max<std::int64_t>(1, kPartBytes / itemBytes),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        std::array<std::int64_t, kMaxLoops> at{};
+                        std::int64_t rest = begin / strips;
+                        const T* f = from;
+                        T* t = to;
+                        for (std::size_t k = last; k-- > 0;) {
+                          at[k] = rest % size_[k];
+                          rest /= size_[k];
+                          f += at[k] * from_[k];
+                          t += at[k] * to_[k];
+                        }
+                        std::int64_t strip = begin % strips;
+                        for (std::int64_t item = begin; item < end; ++item) {
+                          if (form_ == Form::kTiles) {
+                            const std::int64_t row = strip * kTile;
+                            const std::int64_t rows = std::min(kTile, tileSize_ - row);
+                            for (std::int64_t c = 0; c < size_[last]; c += kTile)
+                              runTile(f + row + c * from_[last], t + row * tileTo_ + c, rows,
+                                      std::min(kTile, size_[last] - c));
+                            if (++strip < strips) continue;
+                            strip = 0;
+                          } else {
+                            runRow(f, t);
+                          }
+                          for (std::size_t k = last; k-- > 0;) {
+                            f += from_[k];
+                            t += to_[k];
+                            if (++at[k] < size_[k]) break;
+                            f -= size_[k] * from_[k];
+                            t -= size_[k] * to_[k];
+                            at[k] = 0;
+                          }
+                        }
+                      });
 }
 
 void CopyPlan::run(const void* from, void* to, ThreadPool& threads) const {
   if (count_ == 0) return;
   switch (bytes_) {
     case 1: return runTyped(static_cast<const std::uint8_t*>(from), static_cast<std::uint8_t*>(to), threads);
-    case 2: return runTyped(static_cast<const std::uint16_t*>(from), static_cast<std::uint16_t*>(to), threads);
-    case 4: return runTyped(static_cast<const std::uint32_t*>(from), static_cast<std::uint32_t*>(to), threads);
-    case 8: return runTyped(static_cast<const std::uint64_t*>(from), static_cast<std::uint64_t*>(to), threads);
-    default: CHECK(bytes_ == 16); return runTyped(static_cast<const Wide*>(from), static_cast<Wide*>(to), threads);
+    case 2:
+      return runTyped(static_cast<const std::uint16_t*>(from), static_cast<std::uint16_t*>(to), threads);
+    case 4:
+      return runTyped(static_cast<const std::uint32_t*>(from), static_cast<std::uint32_t*>(to), threads);
+    case 8:
+      return runTyped(static_cast<const std::uint64_t*>(from), static_cast<std::uint64_t*>(to), threads);
+    default:
+      CHECK(bytes_ == 16);
+      return runTyped(static_cast<const Wide*>(from), static_cast<Wide*>(to), threads);
   }
 }
 

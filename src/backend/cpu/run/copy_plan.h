@@ -33,12 +33,9 @@ class CopyPlan {
  private:
   enum class Form : std::uint8_t { kRows, kTiles, kElements };
   void chooseForm();
-  template <typename T>
-  void runTyped(const T* from, T* to, ThreadPool& threads) const;
-  template <typename T>
-  void runRow(const T* from, T* to) const;
-  template <typename T>
-  void runTile(const T* from, T* to, std::int64_t rows, std::int64_t columns) const;
+  template <typename T> void runTyped(const T* from, T* to, ThreadPool& threads) const;
+  template <typename T> void runRow(const T* from, T* to) const;
+  template <typename T> void runTile(const T* from, T* to, std::int64_t rows, std::int64_t columns) const;
 
   std::size_t bytes_ = 4;
   std::size_t rank_ = 0;

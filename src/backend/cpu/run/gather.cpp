@@ -18,14 +18,18 @@ enum class Kind : std::uint8_t { kGather, kElements, kTuples };
 
 class Gather final : public StepKernel {
  public:
-  Gather(Kind kind, std::size_t axis, std::size_t batchAxes) : kind_(kind), axis_(axis), batchAxes_(batchAxes) {}
+  Gather(Kind kind, std::size_t axis, std::size_t batchAxes)
+      : kind_(kind),
+        axis_(axis),
+        batchAxes_(batchAxes) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
     const Dims data = binding.inputs[0].view.dims;
     const Dims indices = binding.inputs[1].view.dims;
     bytes_ = static_cast<std::int64_t>(elementBytes(binding.inputs[0].view.dtype));
-    if (kind_ != Kind::kTuples && axis_ >= data.size()) return Status(ErrorCode::kInternal, "cpu.gather: axis");
+    if (kind_ != Kind::kTuples && axis_ >= data.size())
+      return Status(ErrorCode::kInternal, "cpu.gather: axis");
     if (kind_ != Kind::kTuples) {
       outer_ = elementCount(data.first(axis_));
       size_ = data[axis_];
@@ -82,13 +86,16 @@ class Gather final : public StepKernel {
       }
       return bad.status(indices, size_);
     }
-    binding.threads->parallelFor(outer_ * count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t i = k % count;
-        std::int64_t index = intAt(indices, i);
-        if (bad.normalise(index, size_, i)) copySlice(out + k * slice, data + (k / count * size_ + index) * slice, slice);
-      }
-    });
+    binding.threads->parallelFor(outer_ * count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)),
+                                 [&](std::int64_t begin, std::int64_t end) {
+                                   for (std::int64_t k = begin; k < end; ++k) {
+                                     const std::int64_t i = k % count;
+                                     std::int64_t index = intAt(indices, i);
+                                     if (bad.normalise(index, size_, i))
+                                       copySlice(out + k * slice, data + (k / count * size_ + index) * slice,
+                                                 slice);
+                                   }
+                                 });
     return bad.status(indices, size_);
   }
 
@@ -117,7 +124,8 @@ class Gather final : public StepKernel {
         std::int64_t place = offsetAt(nest_, strides, i);
         for (std::int64_t k = 0; k < n; ++k, ++i, place += strides[last]) {
           std::int64_t index = intAt(indices, i);
-          if (bad.normalise(index, size_, i)) copySlice(out + i * bytes_, data + (place + index * inner_) * bytes_, bytes_);
+          if (bad.normalise(index, size_, i))
+            copySlice(out + i * bytes_, data + (place + index * inner_) * bytes_, bytes_);
         }
       }
     });
@@ -130,12 +138,15 @@ class Gather final : public StepKernel {
     auto* out = static_cast<std::byte*>(binding.outputs[0].mutableData);
     const std::int64_t slice = tuples_.sliceElements * bytes_;
     ref::BadIndex bad;
-    binding.threads->parallelFor(tuples_.count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::int64_t place = 0;
-        if (tuples_.placeOf(indices, i, bad, place)) copySlice(out + i * slice, data + (i / perBatch_ * batchElements_ + place) * bytes_, slice);
-      }
-    });
+    binding.threads->parallelFor(
+        tuples_.count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            std::int64_t place = 0;
+            if (tuples_.placeOf(indices, i, bad, place))
+              copySlice(out + i * slice, data + (i / perBatch_ * batchElements_ + place) * bytes_, slice);
+          }
+        });
     return bad.status(indices, -1);
   }
 
@@ -150,15 +161,23 @@ class Gather final : public StepKernel {
 
 Result<std::unique_ptr<StepKernel>> makeGather(const StepKernelSpec& spec) {
   const Step& step = spec.step;
-  const auto typeOf = [&](std::int32_t id) { return id == kNone ? DType::kUndefined : spec.program.values[static_cast<std::size_t>(id)].dtype; };
+  const auto typeOf = [&](std::int32_t id) {
+    return id == kNone ? DType::kUndefined : spec.program.values[static_cast<std::size_t>(id)].dtype;
+  };
   const std::string_view kind = step.parameters.getString("kind");
-  const bool operands = step.inputs.size() == 2 && step.outputs.size() == 1 && step.outputs[0] != kNone && typeOf(step.inputs[0]) == typeOf(step.outputs[0]) &&
-                        elementBytes(typeOf(step.inputs[0])) != 0 && (typeOf(step.inputs[1]) == DType::kInt32 || typeOf(step.inputs[1]) == DType::kInt64);
+  const bool operands = step.inputs.size() == 2 && step.outputs.size() == 1 && step.outputs[0] != kNone &&
+                        typeOf(step.inputs[0]) == typeOf(step.outputs[0]) &&
+                        elementBytes(typeOf(step.inputs[0])) != 0 &&
+                        (typeOf(step.inputs[1]) == DType::kInt32 || typeOf(step.inputs[1]) == DType::kInt64);
   const std::int64_t axis = step.parameters.getInt("axis");
   const std::int64_t batch = step.parameters.getInt("batch_dims");
-  if (!operands || axis < 0 || batch < 0 || (kind != "gather" && kind != "elements" && kind != "nd")) return Status(ErrorCode::kEngineDamaged, "a cpu.gather step is damaged");
-  return std::unique_ptr<StepKernel>(std::make_unique<Gather>(kind == "gather" ? Kind::kGather : kind == "elements" ? Kind::kElements : Kind::kTuples,
-                                                              static_cast<std::size_t>(axis), static_cast<std::size_t>(batch)));
+  if (!operands || axis < 0 || batch < 0 || (kind != "gather" && kind != "elements" && kind != "nd"))
+    return Status(ErrorCode::kEngineDamaged, "a cpu.gather step is damaged");
+  return std::unique_ptr<StepKernel>(std::make_unique<Gather>(kind == "gather"     ? Kind::kGather
+                                                              : kind == "elements" ? Kind::kElements
+                                                                                   : Kind::kTuples,
+                                                              static_cast<std::size_t>(axis),
+                                                              static_cast<std::size_t>(batch)));
 }
 
 const RegisterStepKernel kGather("cpu.gather", makeGather);

@@ -28,24 +28,30 @@ struct Kernels {
   /// Softmax (or its logarithm) of one line of neighbouring elements; `y` may be `x`.
   void (*softmaxRow)(const float* x, float* y, std::int64_t n, SoftmaxForm form);
   /// The same for `columns` (at most kColumns) lines side by side, elements of a line `stride` apart; kMasked is as kPlain.
-  void (*softmaxColumns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, SoftmaxForm form);
+  void (*softmaxColumns)(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns,
+                         SoftmaxForm form);
 
   /// Folds of neighbouring elements. Sums are taken in float over short chunks and in double over these.
   double (*sum)(const float* x, std::int64_t n);
   double (*sumOfSquares)(const float* x, std::int64_t n, float shift);  ///< of x - shift
   double (*sumOfMagnitudes)(const float* x, std::int64_t n);
-  float (*largest)(const float* x, std::int64_t n);   ///< NaN when there is one; -inf for none.
+  float (*largest)(const float* x, std::int64_t n);  ///< NaN when there is one; -inf for none.
   float (*smallest)(const float* x, std::int64_t n);
   double (*sumOfExponentials)(const float* x, std::int64_t n, float shift);
   /// acc[i] = fold(acc[i], x[i]) over `rows` rows that are `stride` apart.
   void (*addRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc);
-  void (*addSquareRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc);
-  void (*addMagnitudeRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc);
-  void (*largestRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, float* acc);
-  void (*smallestRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, float* acc);
+  void (*addSquareRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                        double* acc);
+  void (*addMagnitudeRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                           double* acc);
+  void (*largestRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                      float* acc);
+  void (*smallestRows)(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                       float* acc);
 
   /// y = (x - shift) * factor * scale + bias, rounded after every operation; scale and bias may be nullptr.
-  void (*affineRow)(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale, const float* bias);
+  void (*affineRow)(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale,
+                    const float* bias);
   /// acc += weight * x
   void (*addScaled)(const float* x, float weight, float* acc, std::int64_t n);
   /// y = (x - shift) * scale + bias with the same numbers for all.

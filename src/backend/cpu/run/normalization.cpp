@@ -31,10 +31,14 @@ Moments momentsOf(const simd::Kernels& k, const float* x, std::int64_t n) {
 }
 
 const float* dataOf(const StepBinding& binding, std::size_t i) {
-  return i < binding.inputs.size() && binding.inputs[i].isGiven() ? static_cast<const float*>(binding.inputs[i].view.data) : nullptr;
+  return i < binding.inputs.size() && binding.inputs[i].isGiven()
+             ? static_cast<const float*>(binding.inputs[i].view.data)
+             : nullptr;
 }
 float* outputOf(const StepBinding& binding, std::size_t i) {
-  return i < binding.outputs.size() && binding.outputs[i].isGiven() ? static_cast<float*>(binding.outputs[i].mutableData) : nullptr;
+  return i < binding.outputs.size() && binding.outputs[i].isGiven()
+             ? static_cast<float*>(binding.outputs[i].mutableData)
+             : nullptr;
 }
 Status misfit(const char* what) { return Status(ErrorCode::kInternal, what); }
 
@@ -48,7 +52,8 @@ class LayerNorm final : public StepKernel {
     const Dims dims = binding.inputs[0].view.dims;
     for (std::size_t d = 0; d < dims.size(); ++d) (d < axis_ ? rows_ : length_) *= dims[d];
     for (std::size_t i = 1; i < binding.inputs.size(); ++i) {
-      if (binding.inputs[i].isGiven() && binding.inputs[i].view.count() != length_) return misfit("cpu.layer_norm: scale or bias has another size than a row");
+      if (binding.inputs[i].isGiven() && binding.inputs[i].view.count() != length_)
+        return misfit("cpu.layer_norm: scale or bias has another size than a row");
     }
     return Status::ok();
   }
@@ -61,21 +66,24 @@ class LayerNorm final : public StepKernel {
     float* means = outputOf(binding, 1);
     float* factors = outputOf(binding, 2);
     const simd::Kernels& k = simd::kernels();
-    binding.threads->parallelFor(rows_, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, length_)), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) {
-        const float* row = x + r * length_;
-        Moments m;
-        if (isRms_) {
-          m.variance = k.sumOfSquares(row, length_, 0) / static_cast<double>(length_);
-        } else {
-          m = momentsOf(k, row, length_);
-        }
-        const auto factor = static_cast<float>(1.0 / std::sqrt(m.variance + epsilon_));
-        if (y != nullptr) k.affineRow(row, y + r * length_, length_, static_cast<float>(m.mean), factor, scale, bias);
-        if (means != nullptr) means[r] = static_cast<float>(m.mean);
-        if (factors != nullptr) factors[r] = factor;
-      }
-    });
+    binding.threads->parallelFor(
+        rows_, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, length_)),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t r = begin; r < end; ++r) {
+            const float* row = x + r * length_;
+            Moments m;
+            if (isRms_) {
+              m.variance = k.sumOfSquares(row, length_, 0) / static_cast<double>(length_);
+            } else {
+              m = momentsOf(k, row, length_);
+            }
+            const auto factor = static_cast<float>(1.0 / std::sqrt(m.variance + epsilon_));
+            if (y != nullptr)
+              k.affineRow(row, y + r * length_, length_, static_cast<float>(m.mean), factor, scale, bias);
+            if (means != nullptr) means[r] = static_cast<float>(m.mean);
+            if (factors != nullptr) factors[r] = factor;
+          }
+        });
     return Status::ok();
   }
 
@@ -88,7 +96,10 @@ class LayerNorm final : public StepKernel {
 
 class GroupNorm final : public StepKernel {
  public:
-  GroupNorm(std::int64_t groups, bool isPerGroup, double epsilon) : wantedGroups_(groups), isPerGroup_(isPerGroup), epsilon_(epsilon) {}
+  GroupNorm(std::int64_t groups, bool isPerGroup, double epsilon)
+      : wantedGroups_(groups),
+        isPerGroup_(isPerGroup),
+        epsilon_(epsilon) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
@@ -98,9 +109,11 @@ class GroupNorm final : public StepKernel {
     channels_ = dims[1];
     inner_ = elementCount(dims.subspan(2));
     groups_ = wantedGroups_ == 0 ? channels_ : wantedGroups_;
-    if (groups_ != 0 && channels_ % groups_ != 0) return misfit("cpu.group_norm: the groups do not divide the channels");
+    if (groups_ != 0 && channels_ % groups_ != 0)
+      return misfit("cpu.group_norm: the groups do not divide the channels");
     for (std::size_t i = 1; i < 3; ++i)
-      if (binding.inputs[i].view.count() != (isPerGroup_ ? groups_ : channels_)) return misfit("cpu.group_norm: scale or bias has another size");
+      if (binding.inputs[i].view.count() != (isPerGroup_ ? groups_ : channels_))
+        return misfit("cpu.group_norm: scale or bias has another size");
     return Status::ok();
   }
 
@@ -113,19 +126,21 @@ class GroupNorm final : public StepKernel {
     const std::int64_t perGroup = channels_ / groups_;
     const std::int64_t length = perGroup * inner_;
     const simd::Kernels& k = simd::kernels();
-    binding.threads->parallelFor(instances_ * groups_, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, length)), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t g = begin; g < end; ++g) {
-        const Moments m = momentsOf(k, x + g * length, length);
-        const double factor = 1.0 / std::sqrt(m.variance + epsilon_);
-        for (std::int64_t c = 0; c < perGroup; ++c) {
-          const std::int64_t group = g % groups_;
-          const std::int64_t parameter = isPerGroup_ ? group : group * perGroup + c;
-          const auto a = static_cast<float>(factor * static_cast<double>(scale[parameter]));
-          const std::int64_t start = g * length + c * inner_;
-          k.affine(x + start, y + start, inner_, static_cast<float>(m.mean), a, bias[parameter]);
-        }
-      }
-    });
+    binding.threads->parallelFor(
+        instances_ * groups_, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, length)),
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t g = begin; g < end; ++g) {
+            const Moments m = momentsOf(k, x + g * length, length);
+            const double factor = 1.0 / std::sqrt(m.variance + epsilon_);
+            for (std::int64_t c = 0; c < perGroup; ++c) {
+              const std::int64_t group = g % groups_;
+              const std::int64_t parameter = isPerGroup_ ? group : group * perGroup + c;
+              const auto a = static_cast<float>(factor * static_cast<double>(scale[parameter]));
+              const std::int64_t start = g * length + c * inner_;
+              k.affine(x + start, y + start, inner_, static_cast<float>(m.mean), a, bias[parameter]);
+            }
+          }
+        });
     return Status::ok();
   }
 
@@ -139,7 +154,9 @@ class GroupNorm final : public StepKernel {
 /// All given operands are float32, the first input is there.
 bool hasFloatOperands(const StepKernelSpec& spec, std::size_t inputsNeeded) {
   const Step& step = spec.step;
-  const auto isFloat32 = [&](std::int32_t id) { return spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32; };
+  const auto isFloat32 = [&](std::int32_t id) {
+    return spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32;
+  };
   if (step.inputs.size() < inputsNeeded || step.outputs.empty()) return false;
   for (std::size_t i = 0; i < inputsNeeded; ++i)
     if (step.inputs[i] == kNone) return false;
@@ -151,13 +168,18 @@ bool hasFloatOperands(const StepKernelSpec& spec, std::size_t inputsNeeded) {
 
 Result<std::unique_ptr<StepKernel>> makeLayerNorm(const StepKernelSpec& spec) {
   const Attributes& p = spec.step.parameters;
-  if (!hasFloatOperands(spec, 1) || p.getInt("axis") < 0) return Status(ErrorCode::kEngineDamaged, "a cpu.layer_norm step has the wrong operands");
-  return std::unique_ptr<StepKernel>(std::make_unique<LayerNorm>(static_cast<std::size_t>(p.getInt("axis")), p.getInt("rms") != 0, static_cast<double>(p.getFloat("epsilon", 1e-5F))));
+  if (!hasFloatOperands(spec, 1) || p.getInt("axis") < 0)
+    return Status(ErrorCode::kEngineDamaged, "a cpu.layer_norm step has the wrong operands");
+  return std::unique_ptr<StepKernel>(
+      std::make_unique<LayerNorm>(static_cast<std::size_t>(p.getInt("axis")), p.getInt("rms") != 0,
+                                  static_cast<double>(p.getFloat("epsilon", 1e-5F))));
 }
 Result<std::unique_ptr<StepKernel>> makeGroupNorm(const StepKernelSpec& spec) {
   const Attributes& p = spec.step.parameters;
-  if (!hasFloatOperands(spec, 3) || spec.step.outputs[0] == kNone || p.getInt("groups") < 0) return Status(ErrorCode::kEngineDamaged, "a cpu.group_norm step has the wrong operands");
-  return std::unique_ptr<StepKernel>(std::make_unique<GroupNorm>(p.getInt("groups"), p.getInt("per_group") != 0, static_cast<double>(p.getFloat("epsilon", 1e-5F))));
+  if (!hasFloatOperands(spec, 3) || spec.step.outputs[0] == kNone || p.getInt("groups") < 0)
+    return Status(ErrorCode::kEngineDamaged, "a cpu.group_norm step has the wrong operands");
+  return std::unique_ptr<StepKernel>(std::make_unique<GroupNorm>(
+      p.getInt("groups"), p.getInt("per_group") != 0, static_cast<double>(p.getFloat("epsilon", 1e-5F))));
 }
 
 const RegisterStepKernel kLayerNorm("cpu.layer_norm", makeLayerNorm);

@@ -73,18 +73,15 @@ simd::Kernels::Map floatOperation(PointwiseOp op) {
   }
 }
 
-template <typename T>
-void widen(const void* in, std::int64_t n, float* out) {
+template <typename T> void widen(const void* in, std::int64_t n, float* out) {
   const T* p = static_cast<const T*>(in);
   for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(p[i]);
 }
-template <typename T>
-void widen(const void* in, std::int64_t n, std::int64_t* out) {
+template <typename T> void widen(const void* in, std::int64_t n, std::int64_t* out) {
   const T* p = static_cast<const T*>(in);
   for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::int64_t>(p[i]);
 }
-template <typename W>
-void loadBool(const void* in, std::int64_t n, W* out) {
+template <typename W> void loadBool(const void* in, std::int64_t n, W* out) {
   const auto* p = static_cast<const std::uint8_t*>(in);
   for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<W>(p[i] != 0 ? 1 : 0);
 }
@@ -127,13 +124,11 @@ std::int64_t wholeOf(float x) {
 }
 std::int64_t wholeOf(std::int64_t x) { return x; }
 
-template <typename T, typename W>
-void narrow(const W* in, std::int64_t n, void* out) {
+template <typename T, typename W> void narrow(const W* in, std::int64_t n, void* out) {
   T* p = static_cast<T*>(out);
   for (std::int64_t i = 0; i < n; ++i) p[i] = static_cast<T>(wholeOf(in[i]));
 }
-template <typename W>
-void storeWhole(DType dtype, const W* in, std::int64_t n, void* out) {
+template <typename W> void storeWhole(DType dtype, const W* in, std::int64_t n, void* out) {
   switch (dtype) {
     case DType::kBool: {
       auto* p = static_cast<std::uint8_t*>(out);
@@ -149,7 +144,9 @@ void storeWhole(DType dtype, const W* in, std::int64_t n, void* out) {
     default: return narrow<std::int64_t>(in, n, out);
   }
 }
-void convertOut(DType dtype, const std::int64_t* in, std::int64_t n, void* out) { storeWhole(dtype, in, n, out); }
+void convertOut(DType dtype, const std::int64_t* in, std::int64_t n, void* out) {
+  storeWhole(dtype, in, n, out);
+}
 void convertOut(DType dtype, const float* in, std::int64_t n, void* out) {
   const auto count = static_cast<std::size_t>(n);
   switch (dtype) {
@@ -185,8 +182,8 @@ std::int64_t wrapping(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 std::uint64_t raw(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 
 /// `fault` is set when an integer is divided by zero.
-void integerOperation(const Instruction& i, const std::int64_t* a, const std::int64_t* b, const std::int64_t* c, std::int64_t* out,
-                      std::int64_t n, bool& fault) {
+void integerOperation(const Instruction& i, const std::int64_t* a, const std::int64_t* b,
+                      const std::int64_t* c, std::int64_t* out, std::int64_t n, bool& fault) {
   using T = std::int64_t;
   const auto each = [&](auto f) {
     for (std::int64_t k = 0; k < n; ++k) out[k] = f(a[k], b[k], c[k]);
@@ -232,20 +229,45 @@ void integerOperation(const Instruction& i, const std::int64_t* a, const std::in
 
 bool isIntegerOperation(PointwiseOp op) {
   switch (op) {
-    case PointwiseOp::kCopy: case PointwiseOp::kAdd: case PointwiseOp::kSub: case PointwiseOp::kMul: case PointwiseOp::kDiv:
-    case PointwiseOp::kMod: case PointwiseOp::kMin: case PointwiseOp::kMax: case PointwiseOp::kNeg: case PointwiseOp::kAbs:
-    case PointwiseOp::kSign: case PointwiseOp::kLess: case PointwiseOp::kLessEqual: case PointwiseOp::kGreater:
-    case PointwiseOp::kGreaterEqual: case PointwiseOp::kEqual: case PointwiseOp::kAnd: case PointwiseOp::kOr: case PointwiseOp::kXor:
-    case PointwiseOp::kNot: case PointwiseOp::kSelect: case PointwiseOp::kWrap: return true;
+    case PointwiseOp::kCopy:
+    case PointwiseOp::kAdd:
+    case PointwiseOp::kSub:
+    case PointwiseOp::kMul:
+    case PointwiseOp::kDiv:
+    case PointwiseOp::kMod:
+    case PointwiseOp::kMin:
+    case PointwiseOp::kMax:
+    case PointwiseOp::kNeg:
+    case PointwiseOp::kAbs:
+    case PointwiseOp::kSign:
+    case PointwiseOp::kLess:
+    case PointwiseOp::kLessEqual:
+    case PointwiseOp::kGreater:
+    case PointwiseOp::kGreaterEqual:
+    case PointwiseOp::kEqual:
+    case PointwiseOp::kAnd:
+    case PointwiseOp::kOr:
+    case PointwiseOp::kXor:
+    case PointwiseOp::kNot:
+    case PointwiseOp::kSelect:
+    case PointwiseOp::kWrap: return true;
     default: return false;
   }
 }
 
 bool isLoadable(DType dtype, bool isInteger) {
   switch (dtype) {
-    case DType::kBool: case DType::kUInt8: case DType::kInt8: case DType::kUInt16: case DType::kInt16: case DType::kUInt32:
-    case DType::kInt32: case DType::kInt64: return true;
-    case DType::kFloat32: case DType::kFloat16: case DType::kBFloat16: return !isInteger;
+    case DType::kBool:
+    case DType::kUInt8:
+    case DType::kInt8:
+    case DType::kUInt16:
+    case DType::kInt16:
+    case DType::kUInt32:
+    case DType::kInt32:
+    case DType::kInt64: return true;
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBFloat16: return !isInteger;
     default: return false;
   }
 }
@@ -258,13 +280,15 @@ struct PointwiseCode {
 };
 
 /// W: float or std::int64_t, the type that is computed in.
-template <typename W>
-class Pointwise final : public StepKernel {
+template <typename W> class Pointwise final : public StepKernel {
  public:
   static constexpr bool kInteger = std::is_same_v<W, std::int64_t>;
   static constexpr std::int64_t kBlock = kInteger ? kPointwiseBlock / 2 : kPointwiseBlock;
 
-  Pointwise(PointwiseCode code, std::vector<W> constants) : code_(std::move(code)), constants_(std::move(constants)), inputs_(code_.inputs) {
+  Pointwise(PointwiseCode code, std::vector<W> constants)
+      : code_(std::move(code)),
+        constants_(std::move(constants)),
+        inputs_(code_.inputs) {
     if constexpr (!kInteger) {
       for (const Instruction& i : code_.instructions) functions_.push_back(floatOperation(i.op));
     }
@@ -286,10 +310,12 @@ class Pointwise final : public StepKernel {
     }
     nest_.strides = strides_;
     for (const Operand& other : binding.outputs) {
-      if (other.isGiven() && physicalDims(other.view.dims, other.layout).count() != count_) return mismatch("outputs differ in size");
+      if (other.isGiven() && physicalDims(other.view.dims, other.layout).count() != count_)
+        return mismatch("outputs differ in size");
     }
     for (std::size_t i = 0; i < code_.inputs; ++i) {
-      if (!broadcastStrides(binding.inputs[i], out.view.dims.size(), loops, strides_[i])) return mismatch("an operand does not fit the output");
+      if (!broadcastStrides(binding.inputs[i], out.view.dims.size(), loops, strides_[i]))
+        return mismatch("an operand does not fit the output");
     }
     nest_.merge();
     for (std::size_t i = 0; i < code_.inputs; ++i) {
@@ -306,9 +332,12 @@ class Pointwise final : public StepKernel {
   Status run(const StepBinding& binding) override {
     fault_.store(false, std::memory_order_relaxed);
     const std::int64_t blocks = (count_ + kBlock - 1) / kBlock;
-    binding.threads->parallelFor(blocks, kGrainBlocks, [&](std::int64_t begin, std::int64_t end) { runBlocks(binding, begin, end); });
+    binding.threads->parallelFor(
+        blocks, kGrainBlocks, [&](std::int64_t begin, std::int64_t end) { runBlocks(binding, begin, end); });
     if (!fault_.load(std::memory_order_relaxed)) return Status::ok();
-    return Status(ErrorCode::kDivisionByZero, "An integer is divided by zero").expected("a divisor other than 0").found("0");
+    return Status(ErrorCode::kDivisionByZero, "An integer is divided by zero")
+        .expected("a divisor other than 0")
+        .found("0");
   }
 
  private:
@@ -317,7 +346,9 @@ class Pointwise final : public StepKernel {
     bool isFlat = false;
   };
 
-  static Status mismatch(const char* what) { return Status(ErrorCode::kInternal, std::string("cpu.pointwise: ") + what); }
+  static Status mismatch(const char* what) {
+    return Status(ErrorCode::kInternal, std::string("cpu.pointwise: ") + what);
+  }
 
   void runBlocks(const StepBinding& binding, std::int64_t begin, std::int64_t end) {
     alignas(64) W memory[kMaxPointwiseSlots * kBlock];
@@ -337,14 +368,16 @@ class Pointwise final : public StepKernel {
       const std::int64_t n = count_ - start < kBlock ? count_ - start : kBlock;
       for (std::size_t i = 0; i < code_.inputs; ++i) loadInput(binding.inputs[i], i, start, n, memory, slots);
       for (std::size_t o = 0; o < code_.outputs; ++o) {
-        if (isInPlace(binding.outputs[o].view.dtype)) slots[firstOutput + o] = static_cast<W*>(binding.outputs[o].mutableData) + start;
+        if (isInPlace(binding.outputs[o].view.dtype))
+          slots[firstOutput + o] = static_cast<W*>(binding.outputs[o].mutableData) + start;
       }
       execute(slots, n);
       for (std::size_t o = 0; o < code_.outputs; ++o) {
         const Operand& out = binding.outputs[o];
         if (!out.isGiven() || isInPlace(out.view.dtype)) continue;
         convertOut(out.view.dtype, slots[firstOutput + o], n,
-                   static_cast<std::byte*>(out.mutableData) + start * static_cast<std::int64_t>(elementBytes(out.view.dtype)));
+                   static_cast<std::byte*>(out.mutableData) +
+                       start * static_cast<std::int64_t>(elementBytes(out.view.dtype)));
       }
     }
   }
@@ -403,7 +436,9 @@ class Pointwise final : public StepKernel {
   std::atomic<bool> fault_{false};
 };
 
-Status damaged(const char* what) { return Status(ErrorCode::kEngineDamaged, std::string("a cpu.pointwise step is damaged: ") + what); }
+Status damaged(const char* what) {
+  return Status(ErrorCode::kEngineDamaged, std::string("a cpu.pointwise step is damaged: ") + what);
+}
 
 Result<PointwiseCode> readCode(const StepKernelSpec& spec, bool isInteger, std::size_t constants) {
   const Step& step = spec.step;
@@ -415,13 +450,18 @@ Result<PointwiseCode> readCode(const StepKernelSpec& spec, bool isInteger, std::
   code.constants = constants;
   code.outputs = step.outputs.size();
   const std::size_t fixed = code.inputs + code.constants + code.outputs;
-  if (registers < 0 || code.outputs == 0 || fixed > kMaxPointwiseSlots || static_cast<std::size_t>(registers) > kMaxPointwiseSlots - fixed) return damaged("slots");
+  if (registers < 0 || code.outputs == 0 || fixed > kMaxPointwiseSlots ||
+      static_cast<std::size_t>(registers) > kMaxPointwiseSlots - fixed)
+    return damaged("slots");
   code.registers = static_cast<std::size_t>(registers);
-  if (std::count(step.outputs.begin(), step.outputs.end(), kNone) == static_cast<std::ptrdiff_t>(step.outputs.size())) return damaged("outputs");
+  if (std::count(step.outputs.begin(), step.outputs.end(), kNone) ==
+      static_cast<std::ptrdiff_t>(step.outputs.size()))
+    return damaged("outputs");
   for (const auto* list : {&step.inputs, &step.outputs}) {
     for (std::int32_t id : *list) {
       if (id == kNone && list == &step.outputs) continue;
-      if (id == kNone || !isLoadable(spec.program.values[static_cast<std::size_t>(id)].dtype, isInteger)) return damaged("operand types");
+      if (id == kNone || !isLoadable(spec.program.values[static_cast<std::size_t>(id)].dtype, isInteger))
+        return damaged("operand types");
     }
   }
   const std::size_t firstOutput = code.registers + code.inputs + code.constants;
@@ -437,7 +477,8 @@ Result<PointwiseCode> readCode(const StepKernelSpec& spec, bool isInteger, std::
       if (operand == 3 && isWrap) continue;
       const auto limit = static_cast<std::int64_t>(code.slots());
       if (n[operand] < 0 || n[operand] >= limit) return damaged("slot number");
-      if (operand > 1 && !isWritten[static_cast<std::size_t>(n[operand])]) return damaged("order of instructions");
+      if (operand > 1 && !isWritten[static_cast<std::size_t>(n[operand])])
+        return damaged("order of instructions");
     }
     if (isWrap && (n[3] < 0 || n[3] >= static_cast<std::int64_t>(DType::kCount))) return damaged("type");
     i.out = static_cast<std::uint16_t>(n[1]);
@@ -446,7 +487,8 @@ Result<PointwiseCode> readCode(const StepKernelSpec& spec, bool isInteger, std::
     i.c = static_cast<std::uint16_t>(n[4]);
     if (i.out >= code.registers && i.out < firstOutput) return damaged("destination");
     isWritten[i.out] = true;
-    if (isInteger ? !isIntegerOperation(i.op) : isWrap || floatOperation(i.op) == nullptr) return damaged("operation");
+    if (isInteger ? !isIntegerOperation(i.op) : isWrap || floatOperation(i.op) == nullptr)
+      return damaged("operation");
     code.instructions.push_back(i);
   }
   for (std::size_t s = firstOutput; s < code.slots(); ++s)

@@ -28,7 +28,10 @@ Cut cutOf(std::int64_t start, std::int64_t size, std::int64_t kernel, std::int64
 
 class Pool final : public StepKernel {
  public:
-  Pool(Attributes attributes, bool isMax) : attributes_(std::move(attributes)), isMax_(isMax), countsPad_(attributes_.getInt("count_include_pad") != 0) {}
+  Pool(Attributes attributes, bool isMax)
+      : attributes_(std::move(attributes)),
+        isMax_(isMax),
+        countsPad_(attributes_.getInt("count_include_pad") != 0) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
@@ -38,7 +41,8 @@ class Pool final : public StepKernel {
     const std::size_t rank = in.view.dims.size();
     if (rank < 3 || loops.isPadded) return Status(ErrorCode::kInternal, "cpu.pool: the layout does not fit");
     block_ = loops.rank > rank ? loops.size[rank] : 1;
-    if (loops.rank > rank + 1 || block_ > kMaxBlock || (block_ > 1 && loops.axis[rank] != 1)) return Status(ErrorCode::kInternal, "cpu.pool: the layout does not fit");
+    if (loops.rank > rank + 1 || block_ > kMaxBlock || (block_ > 1 && loops.axis[rank] != 1))
+      return Status(ErrorCode::kInternal, "cpu.pool: the layout does not fit");
     planes_ = in.view.dims[0] * in.view.dims[1] / block_;
     const auto* kernel = attributes_.getInts("kernel_shape");
     if (kernel == nullptr) return Status(ErrorCode::kInternal, "cpu.pool: no kernel_shape");
@@ -56,19 +60,20 @@ class Pool final : public StepKernel {
     if (planes_ == 0 || positions == 0) return Status::ok();
     const std::int64_t rows = positions / width;
     const std::int64_t work = width * window_.kernelCount() * block_;
-    binding.threads->parallelFor(planes_ * rows, std::max<std::int64_t>(1, 32768 / work), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) {
-        const std::int64_t plane = r / rows;
-        ref::SpatialIndex at;
-        at.seek(window_.out, window_.rank, r % rows * width);
-        const float* source = x + plane * window_.inCount() * block_;
-        float* target = y + r * width * block_;
-        for (std::int64_t w = 0; w < width; ++w, target += block_) {
-          at.at[window_.rank - 1] = w;
-          onePosition(source, at, target);
-        }
-      }
-    });
+    binding.threads->parallelFor(planes_ * rows, std::max<std::int64_t>(1, 32768 / work),
+                                 [&](std::int64_t begin, std::int64_t end) {
+                                   for (std::int64_t r = begin; r < end; ++r) {
+                                     const std::int64_t plane = r / rows;
+                                     ref::SpatialIndex at;
+                                     at.seek(window_.out, window_.rank, r % rows * width);
+                                     const float* source = x + plane * window_.inCount() * block_;
+                                     float* target = y + r * width * block_;
+                                     for (std::int64_t w = 0; w < width; ++w, target += block_) {
+                                       at.at[window_.rank - 1] = w;
+                                       onePosition(source, at, target);
+                                     }
+                                   }
+                                 });
     return Status::ok();
   }
 
@@ -83,7 +88,8 @@ class Pool final : public StepKernel {
       size[d] = std::max<std::int64_t>(0, cut.last - cut.first);
       first[d] = start + cut.first * w.dilation[d];
       inside *= size[d];
-      const Cut withPad = cutOf(start + w.padBegin[d], w.in[d] + w.padBegin[d] + w.padEnd[d], w.kernel[d], w.dilation[d]);
+      const Cut withPad =
+          cutOf(start + w.padBegin[d], w.in[d] + w.padBegin[d] + w.padEnd[d], w.kernel[d], w.dilation[d]);
       padded *= withPad.last - withPad.first;
     }
     const std::size_t last = w.rank - 1;
@@ -94,7 +100,8 @@ class Pool final : public StepKernel {
     ref::SpatialIndex at;
     for (std::int64_t run = 0; run < runs; ++run) {
       std::int64_t offset = 0;
-      for (std::size_t d = 0; d < w.rank; ++d) offset = offset * w.in[d] + first[d] + at.at[d] * w.dilation[d];
+      for (std::size_t d = 0; d < w.rank; ++d)
+        offset = offset * w.in[d] + first[d] + at.at[d] * w.dilation[d];
       foldRun(plane + offset * block_, size[last], w.dilation[last] * block_, acc, y);
       at.at[last] = size[last] - 1;
       at.next(size, w.rank);
@@ -132,9 +139,12 @@ class Pool final : public StepKernel {
 
 Result<std::unique_ptr<StepKernel>> makePool(const StepKernelSpec& spec) {
   const Step& step = spec.step;
-  const auto isFloat32 = [&](std::int32_t id) { return id != kNone && spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32; };
+  const auto isFloat32 = [&](std::int32_t id) {
+    return id != kNone && spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32;
+  };
   const std::string_view op = step.parameters.getString("op");
-  if (step.inputs.size() != 1 || step.outputs.size() != 1 || !isFloat32(step.inputs[0]) || !isFloat32(step.outputs[0]) || (op != "max" && op != "average"))
+  if (step.inputs.size() != 1 || step.outputs.size() != 1 || !isFloat32(step.inputs[0]) ||
+      !isFloat32(step.outputs[0]) || (op != "max" && op != "average"))
     return Status(ErrorCode::kEngineDamaged, "a cpu.pool step has the wrong operands");
   return std::unique_ptr<StepKernel>(std::make_unique<Pool>(step.parameters, op == "max"));
 }

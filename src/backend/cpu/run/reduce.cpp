@@ -61,7 +61,8 @@ class Reduce final : public StepKernel {
     bool hasLast = false;
     for (std::size_t k = 0; k < loops.rank; ++k) {
       if (loops.size[k] == 1) continue;
-      const bool folds = std::find(axes_.begin(), axes_.end(), static_cast<std::int64_t>(loops.axis[k])) != axes_.end();
+      const bool folds =
+          std::find(axes_.begin(), axes_.end(), static_cast<std::int64_t>(loops.axis[k])) != axes_.end();
       Loops& kind = folds ? folded_ : kept_;
       if (hasLast && folds == innerFolds_) {
         kind.size[kind.rank - 1] *= loops.size[k];
@@ -75,7 +76,8 @@ class Reduce final : public StepKernel {
     }
     results_ = kept_.count();
     perResult_ = folded_.count();
-    if (results_ != binding.outputs[0].view.count()) return Status(ErrorCode::kInternal, "cpu.reduce: the output has another size");
+    if (results_ != binding.outputs[0].view.count())
+      return Status(ErrorCode::kInternal, "cpu.reduce: the output has another size");
     return Status::ok();
   }
 
@@ -93,13 +95,15 @@ class Reduce final : public StepKernel {
     const std::int64_t inner = kept_.size[kept_.rank - 1];
     const std::int64_t tiles = (inner + kTile - 1) / kTile;
     const std::int64_t work = std::min(kTile, inner) * perResult_;
-    binding.threads->parallelFor(results_ / inner * tiles, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t t = begin; t < end; ++t) {
-        const std::int64_t column = t % tiles * kTile;
-        const std::int64_t first = t / tiles * inner + column;
-        foldColumns(x + kept_.offset(first), y + first, std::min(kTile, inner - column));
-      }
-    });
+    binding.threads->parallelFor(results_ / inner * tiles, std::max<std::int64_t>(1, kGrain / work),
+                                 [&](std::int64_t begin, std::int64_t end) {
+                                   for (std::int64_t t = begin; t < end; ++t) {
+                                     const std::int64_t column = t % tiles * kTile;
+                                     const std::int64_t first = t / tiles * inner + column;
+                                     foldColumns(x + kept_.offset(first), y + first,
+                                                 std::min(kTile, inner - column));
+                                   }
+                                 });
     return Status::ok();
   }
 
@@ -120,13 +124,18 @@ class Reduce final : public StepKernel {
         continue;
       }
       switch (fold_) {
-        case Fold::kSum: case Fold::kMean: case Fold::kLogSum: total += k.sum(p, run); break;
+        case Fold::kSum:
+        case Fold::kMean:
+        case Fold::kLogSum: total += k.sum(p, run); break;
         case Fold::kL1: total += k.sumOfMagnitudes(p, run); break;
-        case Fold::kL2: case Fold::kSumSquare: total += k.sumOfSquares(p, run, 0); break;
+        case Fold::kL2:
+        case Fold::kSumSquare: total += k.sumOfSquares(p, run, 0); break;
         case Fold::kLogSumExp: break;  // above
         case Fold::kMax: addOne(k.largest(p, run), total, extreme); break;
         case Fold::kMin: addOne(k.smallest(p, run), total, extreme); break;
-        case Fold::kProd: for (std::int64_t i = 0; i < run; ++i) total *= static_cast<double>(p[i]); break;
+        case Fold::kProd:
+          for (std::int64_t i = 0; i < run; ++i) total *= static_cast<double>(p[i]);
+          break;
       }
     }
     if (fold_ == Fold::kMax || fold_ == Fold::kMin) return extreme;
@@ -153,7 +162,8 @@ class Reduce final : public StepKernel {
       if (step == 1) {
         total += k.sumOfExponentials(p, run, top);
       } else {
-        for (std::int64_t i = 0; i < run; ++i) total += std::exp(static_cast<double>(p[i * step]) - static_cast<double>(top));
+        for (std::int64_t i = 0; i < run; ++i)
+          total += std::exp(static_cast<double>(p[i * step]) - static_cast<double>(top));
       }
     }
     return static_cast<float>(static_cast<double>(top) + std::log(total));
@@ -171,9 +181,12 @@ class Reduce final : public StepKernel {
   void addOne(float v, double& total, float& extreme) const {
     const auto d = static_cast<double>(v);
     switch (fold_) {
-      case Fold::kSum: case Fold::kMean: case Fold::kLogSum: total += d; break;
+      case Fold::kSum:
+      case Fold::kMean:
+      case Fold::kLogSum: total += d; break;
       case Fold::kL1: total += std::fabs(d); break;
-      case Fold::kL2: case Fold::kSumSquare: total += d * d; break;
+      case Fold::kL2:
+      case Fold::kSumSquare: total += d * d; break;
       case Fold::kProd: total *= d; break;
       case Fold::kMax: extreme = std::isnan(v) || (v > extreme) ? v : extreme; break;
       case Fold::kMin: extreme = std::isnan(v) || (v < extreme) ? v : extreme; break;
@@ -189,7 +202,8 @@ class Reduce final : public StepKernel {
     if (fold_ == Fold::kMax || fold_ == Fold::kMin) {
       std::fill_n(y, columns, static_cast<float>(neutral()));
       for (std::int64_t done = 0; done < perResult_; done += run)
-        (fold_ == Fold::kMax ? k.largestRows : k.smallestRows)(x + folded_.offset(done), run, step, columns, y);
+        (fold_ == Fold::kMax ? k.largestRows : k.smallestRows)(x + folded_.offset(done), run, step, columns,
+                                                               y);
       return;
     }
     double acc[kTile];
@@ -198,7 +212,8 @@ class Reduce final : public StepKernel {
       const float* p = x + folded_.offset(done);
       switch (fold_) {
         case Fold::kL1: k.addMagnitudeRows(p, run, step, columns, acc); break;
-        case Fold::kL2: case Fold::kSumSquare: k.addSquareRows(p, run, step, columns, acc); break;
+        case Fold::kL2:
+        case Fold::kSumSquare: k.addSquareRows(p, run, step, columns, acc); break;
         case Fold::kProd:
           for (std::int64_t r = 0; r < run; ++r)
             for (std::int64_t c = 0; c < columns; ++c) acc[c] *= static_cast<double>(p[r * step + c]);
@@ -218,12 +233,20 @@ class Reduce final : public StepKernel {
 
 Result<std::unique_ptr<StepKernel>> makeReduce(const StepKernelSpec& spec) {
   const Step& step = spec.step;
-  constexpr std::pair<std::string_view, Fold> kFolds[] = {{"sum", Fold::kSum}, {"mean", Fold::kMean}, {"max", Fold::kMax}, {"min", Fold::kMin}, {"prod", Fold::kProd},
-                                                          {"l1", Fold::kL1},   {"l2", Fold::kL2},     {"sum_square", Fold::kSumSquare}, {"log_sum", Fold::kLogSum}, {"log_sum_exp", Fold::kLogSumExp}};
+  constexpr std::pair<std::string_view, Fold> kFolds[] = {
+      {"sum", Fold::kSum},        {"mean", Fold::kMean},
+      {"max", Fold::kMax},        {"min", Fold::kMin},
+      {"prod", Fold::kProd},      {"l1", Fold::kL1},
+      {"l2", Fold::kL2},          {"sum_square", Fold::kSumSquare},
+      {"log_sum", Fold::kLogSum}, {"log_sum_exp", Fold::kLogSumExp}};
   const auto* axes = step.parameters.getInts("axes");
-  const auto isFloat32 = [&](std::int32_t id) { return id != kNone && spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32; };
-  if (axes == nullptr || step.inputs.size() != 1 || step.outputs.size() != 1 || !isFloat32(step.inputs[0]) || !isFloat32(step.outputs[0]))
-    return Status(ErrorCode::kEngineDamaged, "a cpu.reduce step needs axes, one float32 input and one float32 output");
+  const auto isFloat32 = [&](std::int32_t id) {
+    return id != kNone && spec.program.values[static_cast<std::size_t>(id)].dtype == DType::kFloat32;
+  };
+  if (axes == nullptr || step.inputs.size() != 1 || step.outputs.size() != 1 || !isFloat32(step.inputs[0]) ||
+      !isFloat32(step.outputs[0]))
+    return Status(ErrorCode::kEngineDamaged,
+                  "a cpu.reduce step needs axes, one float32 input and one float32 output");
   for (const auto& [name, fold] : kFolds) {
     if (step.parameters.getString("op") != name) continue;
     return std::unique_ptr<StepKernel>(std::make_unique<Reduce>(fold, *axes));

@@ -51,7 +51,8 @@ class Reorder final : public StepKernel {
     const Operand& in = binding.inputs[0];
     const Operand& out = binding.outputs[0];
     bytes_ = elementBytes(in.view.dtype);
-    if (bytes_ == 0 || in.view.dims.size() != out.view.dims.size()) return Status(ErrorCode::kInternal, "cpu.reorder: operands do not fit");
+    if (bytes_ == 0 || in.view.dims.size() != out.view.dims.size())
+      return Status(ErrorCode::kInternal, "cpu.reorder: operands do not fit");
     const PhysicalDims to = physicalDims(out.view.dims, out.layout);
     outBytes_ = static_cast<std::size_t>(to.count()) * bytes_;
     clears_ = to.isPadded;
@@ -61,7 +62,8 @@ class Reorder final : public StepKernel {
     if (hasBlocks(blocked) && !blocksOnce(blocked)) isGeneral_ = true;
     if (isGeneral_) return Status::ok();
     const std::size_t blocks = hasBlocks(blocked) ? blocked->blocks.size() : 0;
-    for (std::size_t tails = 0; tails < (std::size_t{1} << blocks); ++tails) addPlan(in, out, outIsBlocked, blocked, tails);
+    for (std::size_t tails = 0; tails < (std::size_t{1} << blocks); ++tails)
+      addPlan(in, out, outIsBlocked, blocked, tails);
     return Status::ok();
   }
 
@@ -79,7 +81,8 @@ class Reorder final : public StepKernel {
 
  private:
   /// The copy of the whole blocks, or, for every set bit of `tails`, of the partial last block of that blocked axis.
-  void addPlan(const Operand& in, const Operand& out, bool outIsBlocked, const Layout* blocked, std::size_t tails) {
+  void addPlan(const Operand& in, const Operand& out, bool outIsBlocked, const Layout* blocked,
+               std::size_t tails) {
     const Dims dims = out.view.dims;
     const PhysicalDims loops = physicalDims(dims, blocked);
     const auto plain = axisStrides(dims, outIsBlocked ? in.layout : out.layout);
@@ -104,7 +107,8 @@ class Reorder final : public StepKernel {
       const std::int64_t plainStride = plain[axis] * loops.unit[k];
       const std::int64_t blockedStride = loops.strideOf(k);
       plan.loop(size, outIsBlocked ? plainStride : blockedStride, outIsBlocked ? blockedStride : plainStride);
-      plan.offsets(first * (outIsBlocked ? plainStride : blockedStride), first * (outIsBlocked ? blockedStride : plainStride));
+      plan.offsets(first * (outIsBlocked ? plainStride : blockedStride),
+                   first * (outIsBlocked ? blockedStride : plainStride));
     }
     plan.finish();
     plans_.push_back(plan);
@@ -124,7 +128,8 @@ class Reorder final : public StepKernel {
           at[d] = rest % dims[d];
           rest /= dims[d];
         }
-        std::memcpy(target + static_cast<std::size_t>(placeOf(to, at)) * bytes_, source + static_cast<std::size_t>(placeOf(from, at)) * bytes_, bytes_);
+        std::memcpy(target + static_cast<std::size_t>(placeOf(to, at)) * bytes_,
+                    source + static_cast<std::size_t>(placeOf(from, at)) * bytes_, bytes_);
       }
     });
   }
@@ -138,7 +143,8 @@ class Reorder final : public StepKernel {
 
 Result<std::unique_ptr<StepKernel>> makeReorder(const StepKernelSpec& spec) {
   const Step& step = spec.step;
-  if (step.inputs.size() != 1 || step.outputs.size() != 1 || step.inputs[0] == kNone || step.outputs[0] == kNone)
+  if (step.inputs.size() != 1 || step.outputs.size() != 1 || step.inputs[0] == kNone ||
+      step.outputs[0] == kNone)
     return Status(ErrorCode::kEngineDamaged, "a cpu.reorder step needs one input and one output");
   return std::unique_ptr<StepKernel>(std::make_unique<Reorder>());
 }

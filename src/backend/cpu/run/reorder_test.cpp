@@ -15,7 +15,8 @@ struct Case {
 };
 
 /// Where element `at` lies, by the definition of Layout.
-std::int64_t placeOf(const std::vector<std::int64_t>& dims, const Layout& layout, std::vector<std::int64_t> at) {
+std::int64_t placeOf(const std::vector<std::int64_t>& dims, const Layout& layout,
+                     std::vector<std::int64_t> at) {
   std::vector<std::int64_t> perAxis(dims.size(), 1);
   for (const auto& b : layout.blocks) perAxis[b.axis] *= b.size;
   std::int64_t place = 0;
@@ -39,10 +40,13 @@ TEST(Reorder, BetweenLayouts) {
   const Layout last{.order = {0, 2, 3, 1}, .blocks = {}};
   const Layout both{.order = {}, .blocks = {{1, 8}, {0, 8}}};
   const Layout twice{.order = {}, .blocks = {{1, 8}, {0, 4}, {1, 2}}};
-  const std::vector<std::int64_t> shapes[] = {{2, 16, 5, 7}, {1, 21, 4, 4}, {3, 3, 2, 2}, {0, 8, 3, 3}, {9, 40, 1, 1}};
+  const std::vector<std::int64_t> shapes[] = {
+      {2, 16, 5, 7}, {1, 21, 4, 4}, {3, 3, 2, 2}, {0, 8, 3, 3}, {9, 40, 1, 1}};
   for (const auto& dims : shapes) {
-    for (const Case& c : {Case{dims, plain, c8}, Case{dims, c8, plain}, Case{dims, plain, c16}, Case{dims, c16, c8}, Case{dims, plain, last}, Case{dims, last, c8},
-                          Case{dims, c8, last}, Case{dims, plain, both}, Case{dims, both, plain}, Case{dims, plain, twice}, Case{dims, twice, c16}}) {
+    for (const Case& c :
+         {Case{dims, plain, c8}, Case{dims, c8, plain}, Case{dims, plain, c16}, Case{dims, c16, c8},
+          Case{dims, plain, last}, Case{dims, last, c8}, Case{dims, c8, last}, Case{dims, plain, both},
+          Case{dims, both, plain}, Case{dims, plain, twice}, Case{dims, twice, c16}}) {
       const std::size_t inBytes = *layoutBytes(DType::kFloat32, dims, c.from);
       const std::size_t outBytes = *layoutBytes(DType::kFloat32, dims, c.to);
       std::vector<float> in(inBytes / 4 + 1, 0), out(outBytes / 4 + 1, -1);
@@ -52,7 +56,8 @@ TEST(Reorder, BetweenLayouts) {
         for (std::size_t d = dims.size(); d-- > 0; i /= dims[d]) at[d] = i % dims[d];
         return at;
       };
-      for (std::int64_t i = 0; i < count; ++i) in[static_cast<std::size_t>(placeOf(dims, c.from, indexOf(i)))] = static_cast<float>(i + 1);
+      for (std::int64_t i = 0; i < count; ++i)
+        in[static_cast<std::size_t>(placeOf(dims, c.from, indexOf(i)))] = static_cast<float>(i + 1);
       Step step;
       step.inputs = {0};
       step.outputs = {1};
@@ -73,7 +78,8 @@ TEST(Reorder, BetweenLayouts) {
       for (std::size_t i = 0; i < outBytes / 4; ++i) sum += out[i];
       EXPECT_EQ(sum, static_cast<float>(count * (count + 1) / 2)) << "padding is not zero";
       for (std::int64_t i = 0; i < count; ++i)
-        ASSERT_EQ(out[static_cast<std::size_t>(placeOf(dims, c.to, indexOf(i)))], static_cast<float>(i + 1)) << "element " << i;
+        ASSERT_EQ(out[static_cast<std::size_t>(placeOf(dims, c.to, indexOf(i)))], static_cast<float>(i + 1))
+            << "element " << i;
     }
   }
 }

@@ -24,13 +24,19 @@ struct Axis {
   std::int64_t in = 1, out = 1, taps = 1;
   std::vector<std::int64_t> first;
   std::vector<float> weights;
-  std::int64_t element(std::int64_t place, std::int64_t tap) const { return std::clamp<std::int64_t>(first[static_cast<std::size_t>(place)] + tap, 0, in - 1); }
-  float weight(std::int64_t place, std::int64_t tap) const { return weights[static_cast<std::size_t>(place * taps + tap)]; }
+  std::int64_t element(std::int64_t place, std::int64_t tap) const {
+    return std::clamp<std::int64_t>(first[static_cast<std::size_t>(place)] + tap, 0, in - 1);
+  }
+  float weight(std::int64_t place, std::int64_t tap) const {
+    return weights[static_cast<std::size_t>(place * taps + tap)];
+  }
 };
 
 class Resize final : public StepKernel {
  public:
-  Resize(const ref::ResizeOptions& options, std::vector<float> scales) : options_(options), scales_(std::move(scales)) {}
+  Resize(const ref::ResizeOptions& options, std::vector<float> scales)
+      : options_(options),
+        scales_(std::move(scales)) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     workspaceBytes = 0;
@@ -38,12 +44,15 @@ class Resize final : public StepKernel {
     const Operand& out = binding.outputs[0];
     const std::size_t rank = in.view.dims.size();
     const PhysicalDims loops = physicalDims(in.view.dims, in.layout);
-    if (rank < 2 || rank != out.view.dims.size() || loops.isPadded || loops.rank > rank + 1) return Status(ErrorCode::kInternal, "cpu.resize: the layout does not fit");
+    if (rank < 2 || rank != out.view.dims.size() || loops.isPadded || loops.rank > rank + 1)
+      return Status(ErrorCode::kInternal, "cpu.resize: the layout does not fit");
     block_ = loops.rank > rank ? loops.size[rank] : 1;
-    if (block_ > 1 && loops.axis[rank] + 2 >= rank) return Status(ErrorCode::kInternal, "cpu.resize: a resized axis is blocked");
+    if (block_ > 1 && loops.axis[rank] + 2 >= rank)
+      return Status(ErrorCode::kInternal, "cpu.resize: a resized axis is blocked");
     bytes_ = static_cast<std::int64_t>(elementBytes(in.view.dtype)) * block_;
     planes_ = elementCount(in.view.dims.first(rank - 2)) / block_;
-    for (std::size_t i = 0; i < 2; ++i) fillAxis(axes_[i], in.view.dims[rank - 2 + i], out.view.dims[rank - 2 + i], i);
+    for (std::size_t i = 0; i < 2; ++i)
+      fillAxis(axes_[i], in.view.dims[rank - 2 + i], out.view.dims[rank - 2 + i], i);
     return Status::ok();
   }
 
@@ -73,7 +82,9 @@ class Resize final : public StepKernel {
     axis.in = in;
     axis.out = out;
     ref::ResizeAxis plan{.in = in, .out = out};
-    plan.scale = !scales_.empty() ? static_cast<double>(scales_[i]) : in == 0 ? 1 : static_cast<double>(out) / static_cast<double>(in);
+    plan.scale = !scales_.empty() ? static_cast<double>(scales_[i])
+                 : in == 0        ? 1
+                                  : static_cast<double>(out) / static_cast<double>(in);
     const bool isIdentity = plan.isIdentity(options_);
     const bool isNearest = options_.mode == ref::ResizeMode::kNearest;
     axis.taps = isIdentity || isNearest ? 1 : plan.taps(options_);
@@ -89,14 +100,17 @@ class Resize final : public StepKernel {
       } else {
         bool isOutside = false;  // only with regions, which the tactic refuses
         first = plan.weights(options_, o, weights.data(), isOutside);
-        for (std::int64_t t = 0; t < axis.taps; ++t) axis.weights[static_cast<std::size_t>(o * axis.taps + t)] = static_cast<float>(weights[static_cast<std::size_t>(t)]);
+        for (std::int64_t t = 0; t < axis.taps; ++t)
+          axis.weights[static_cast<std::size_t>(o * axis.taps + t)] =
+              static_cast<float>(weights[static_cast<std::size_t>(t)]);
       }
     }
   }
 
   void nearestRow(const std::byte* source, std::byte* row) const {
     const auto copyAll = [&](auto one) {
-      for (std::int64_t o = 0; o < axes_[1].out; ++o) std::memcpy(row + o * bytes_, source + axes_[1].element(o, 0) * bytes_, one(bytes_));
+      for (std::int64_t o = 0; o < axes_[1].out; ++o)
+        std::memcpy(row + o * bytes_, source + axes_[1].element(o, 0) * bytes_, one(bytes_));
     };
     if (bytes_ == 4) {
       copyAll([](std::int64_t) { return std::size_t{4}; });
@@ -121,7 +135,9 @@ class Resize final : public StepKernel {
       std::fill_n(blended, columns * block_, 0.0F);
       for (std::int64_t t = 0; t < y.taps; ++t) {
         const float weight = y.weight(outRow, t);
-        if (weight != 0) k.addScaled(plane + (y.element(outRow, t) * x.in + from) * block_, weight, blended, columns * block_);
+        if (weight != 0)
+          k.addScaled(plane + (y.element(outRow, t) * x.in + from) * block_, weight, blended,
+                      columns * block_);
       }
       for (; o < end; ++o) {
         float* target = row + o * block_;
@@ -134,7 +150,8 @@ class Resize final : public StepKernel {
         }
         std::fill_n(target, block_, 0.0F);
         for (std::int64_t t = 0; t < x.taps; ++t)
-          if (x.weight(o, t) != 0) k.addScaled(blended + (x.element(o, t) - from) * block_, x.weight(o, t), target, block_);
+          if (x.weight(o, t) != 0)
+            k.addScaled(blended + (x.element(o, t) - from) * block_, x.weight(o, t), target, block_);
       }
     }
   }
@@ -147,17 +164,23 @@ class Resize final : public StepKernel {
 
 Result<std::unique_ptr<StepKernel>> makeResize(const StepKernelSpec& spec) {
   const Step& step = spec.step;
-  const auto typeOf = [&](std::int32_t id) { return id == kNone ? DType::kUndefined : spec.program.values[static_cast<std::size_t>(id)].dtype; };
-  if (step.inputs.size() != 1 || step.outputs.size() != 1 || typeOf(step.inputs[0]) != typeOf(step.outputs[0]) || elementBytes(typeOf(step.inputs[0])) == 0)
+  const auto typeOf = [&](std::int32_t id) {
+    return id == kNone ? DType::kUndefined : spec.program.values[static_cast<std::size_t>(id)].dtype;
+  };
+  if (step.inputs.size() != 1 || step.outputs.size() != 1 ||
+      typeOf(step.inputs[0]) != typeOf(step.outputs[0]) || elementBytes(typeOf(step.inputs[0])) == 0)
     return Status(ErrorCode::kEngineDamaged, "a cpu.resize step has the wrong operands");
   auto options = ref::resizeOptions(step.parameters, step.version < 11);
   if (!options) return options.status();
   const auto* scales = step.parameters.getFloats("scales");
   const bool isNearest = options->mode == ref::ResizeMode::kNearest;
-  const bool fits = (scales == nullptr || scales->size() == 2) && !options->antialias && options->coordinates != ref::ResizeCoordinates::kCropAndResize &&
+  const bool fits = (scales == nullptr || scales->size() == 2) && !options->antialias &&
+                    options->coordinates != ref::ResizeCoordinates::kCropAndResize &&
                     (isNearest || typeOf(step.inputs[0]) == DType::kFloat32);
-  if (!fits) return Status(ErrorCode::kEngineDamaged, "a cpu.resize step has settings that the kernel does not take");
-  return std::unique_ptr<StepKernel>(std::make_unique<Resize>(*options, scales != nullptr ? *scales : std::vector<float>{}));
+  if (!fits)
+    return Status(ErrorCode::kEngineDamaged, "a cpu.resize step has settings that the kernel does not take");
+  return std::unique_ptr<StepKernel>(
+      std::make_unique<Resize>(*options, scales != nullptr ? *scales : std::vector<float>{}));
 }
 
 const RegisterStepKernel kResize("cpu.resize", makeResize);

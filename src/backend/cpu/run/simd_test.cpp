@@ -13,8 +13,10 @@ namespace {
 
 double ulpsApart(float got, double want) {
   if (std::isnan(want)) return std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(want) || std::fabs(want) > 3.4028235677973366e38) return std::isinf(got) && std::signbit(got) == std::signbit(want) ? 0 : 1e9;
-  const double spacing = std::max(std::ldexp(1.0, std::ilogb(want == 0 ? 1e-45 : want) - 23), std::ldexp(1.0, -149));
+  if (std::isinf(want) || std::fabs(want) > 3.4028235677973366e38)
+    return std::isinf(got) && std::signbit(got) == std::signbit(want) ? 0 : 1e9;
+  const double spacing =
+      std::max(std::ldexp(1.0, std::ilogb(want == 0 ? 1e-45 : want) - 23), std::ldexp(1.0, -149));
   return std::fabs(static_cast<double>(got) - want) / spacing;
 }
 
@@ -30,10 +32,12 @@ const Function kFunctions[] = {
     {PointwiseOp::kLog, std::log, 1.5, 3e38F},
     {PointwiseOp::kErf, std::erf, 2.0, 6},
     {PointwiseOp::kTanh, std::tanh, 2.0, 20},
-    {PointwiseOp::kSigmoid, [](double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }, 2.5, 110},
-    {PointwiseOp::kSoftplus, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, 3.0, 100},
-    {PointwiseOp::kSin, std::sin, 1.5, 1e6F},
-    {PointwiseOp::kCos, std::cos, 1.5, 1e6F},
+    {PointwiseOp::kSigmoid,
+     [](double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }, 2.5, 110},
+    {PointwiseOp::kSoftplus,
+     [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, 3.0, 100},
+    {PointwiseOp::kSin, std::sin, 2.0, 1e6F},
+    {PointwiseOp::kCos, std::cos, 2.0, 1e6F},
     {PointwiseOp::kSqrt, std::sqrt, 0.51, 3e38F},
     {PointwiseOp::kRound, [](double x) { return std::nearbyint(x); }, 0, 1e8F},
     {PointwiseOp::kFloor, std::floor, 0, 1e8F},
@@ -47,20 +51,27 @@ TEST(Simd, FunctionsStayWithinTheirErrors) {
       std::vector<float> x;
       for (int i = 0; i < 20000; ++i) {
         const double u = std::uniform_real_distribution<double>(-1, 1)(random);
-        x.push_back(static_cast<float>(i % 3 == 0 ? u : i % 3 == 1 ? u * f.largest : u * std::exp2(-static_cast<double>(random() % 140))));
+        x.push_back(static_cast<float>(i % 3 == 0   ? u
+                                       : i % 3 == 1 ? u * f.largest
+                                                    : u * std::exp2(-static_cast<double>(random() % 140))));
       }
-      for (const float s : {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 1e-45F, 88.7F, 88.8F, -87.4F, -103.9F, 0.5F, 1.5F, 2.5F, -0.5F, 8388607.5F}) x.push_back(s);
+      for (const float s : {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 1e-45F, 88.7F, 88.8F, -87.4F, -103.9F,
+                            0.5F, 1.5F, 2.5F, -0.5F, 8388607.5F})
+        x.push_back(s);
       std::vector<float> y(x.size());
-      table->map[static_cast<std::size_t>(f.op)](x.data(), x.data(), x.data(), y.data(), static_cast<std::int64_t>(x.size()));
+      table->map[static_cast<std::size_t>(f.op)](x.data(), x.data(), x.data(), y.data(),
+                                                 static_cast<std::int64_t>(x.size()));
       for (std::size_t i = 0; i < x.size(); ++i)
-        ASSERT_LE(ulpsApart(y[i], f.exact(static_cast<double>(x[i]))), f.ulps) << table->name << " operation " << static_cast<int>(f.op) << " of " << x[i] << " is " << y[i];
+        ASSERT_LE(ulpsApart(y[i], f.exact(static_cast<double>(x[i]))), f.ulps)
+            << table->name << " operation " << static_cast<int>(f.op) << " of " << x[i] << " is " << y[i];
     }
   }
 }
 
 TEST(Simd, ZerosKeepTheirSign) {
   for (const Kernels* table : usableKernels()) {
-    for (const PointwiseOp op : {PointwiseOp::kRound, PointwiseOp::kFloor, PointwiseOp::kCeil, PointwiseOp::kTanh, PointwiseOp::kErf, PointwiseOp::kSin}) {
+    for (const PointwiseOp op : {PointwiseOp::kRound, PointwiseOp::kFloor, PointwiseOp::kCeil,
+                                 PointwiseOp::kTanh, PointwiseOp::kErf, PointwiseOp::kSin}) {
       const float x[3] = {-0.0F, 0.0F, -0.0F};
       float y[3];
       table->map[static_cast<std::size_t>(op)](x, x, x, y, 3);
@@ -81,7 +92,8 @@ TEST(Simd, VariantsAgreeOnElementwiseBits) {
     for (const Kernels* table : all) {
       table->map[op](x.data(), x.data(), x.data(), other.data(), 1003);
       for (std::size_t i = 0; i < x.size(); ++i)
-        ASSERT_TRUE(first[i] == other[i] || (std::isnan(first[i]) && std::isnan(other[i]))) << table->name << " operation " << op;
+        ASSERT_TRUE(first[i] == other[i] || (std::isnan(first[i]) && std::isnan(other[i])))
+            << table->name << " operation " << op;
     }
   }
 }
@@ -113,7 +125,8 @@ TEST(Simd, FoldsOfEveryLength) {
       for (std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
         std::vector<float> bad = x;
         bad[static_cast<std::size_t>(at)] = NAN;
-        EXPECT_TRUE(std::isnan(table->largest(bad.data(), n)) && std::isnan(table->smallest(bad.data(), n))) << table->name << n << at;
+        EXPECT_TRUE(std::isnan(table->largest(bad.data(), n)) && std::isnan(table->smallest(bad.data(), n)))
+            << table->name << n << at;
       }
     }
   }

@@ -31,8 +31,12 @@ Strides rowMajor(Dims dims) {
   return strides;
 }
 
-Status misfit(const char* what) { return Status(ErrorCode::kInternal, std::string("cpu.strided_copy: ") + what); }
-Status damaged(const char* what) { return Status(ErrorCode::kEngineDamaged, std::string("a cpu.strided_copy step is damaged: ") + what); }
+Status misfit(const char* what) {
+  return Status(ErrorCode::kInternal, std::string("cpu.strided_copy: ") + what);
+}
+Status damaged(const char* what) {
+  return Status(ErrorCode::kEngineDamaged, std::string("a cpu.strided_copy step is damaged: ") + what);
+}
 
 struct Settings {
   Kind kind = Kind::kTranspose;
@@ -75,7 +79,8 @@ class StridedCopy final : public StepKernel {
 
   Status run(const StepBinding& binding) override {
     if (settings_.kind == Kind::kPad) fill(binding);
-    for (const Piece& p : pieces_) p.plan.run(binding.inputs[p.input].view.data, binding.outputs[p.output].mutableData, *binding.threads);
+    for (const Piece& p : pieces_)
+      p.plan.run(binding.inputs[p.input].view.data, binding.outputs[p.output].mutableData, *binding.threads);
     return Status::ok();
   }
 
@@ -95,7 +100,8 @@ class StridedCopy final : public StepKernel {
     const PhysicalDims loops = physicalDims(dims, in.layout);
     if (loops.isPadded) return misfit("blocks do not divide the dims");
     CopyPlan plan(bytes_);
-    for (std::size_t k = 0; k < loops.rank; ++k) plan.loop(loops.size[k], loops.strideOf(k), toOfInput[loops.axis[k]] * loops.unit[k]);
+    for (std::size_t k = 0; k < loops.rank; ++k)
+      plan.loop(loops.size[k], loops.strideOf(k), toOfInput[loops.axis[k]] * loops.unit[k]);
     add(plan);
     return Status::ok();
   }
@@ -143,18 +149,21 @@ class StridedCopy final : public StepKernel {
       if (out.view.dims[axis] > 0) {
         // What inference found must lie inside.
         const std::int64_t end = start[axis] + (out.view.dims[axis] - 1) * step[axis];
-        if (start[axis] < 0 || start[axis] >= size || end < 0 || end >= size) return misfit("a slice outside its input");
+        if (start[axis] < 0 || start[axis] >= size || end < 0 || end >= size)
+          return misfit("a slice outside its input");
       }
     }
     const PhysicalDims from = physicalDims(in.view.dims, in.layout);
     const PhysicalDims to = physicalDims(out.view.dims, out.layout);
-    if (from.isPadded || to.isPadded || from.rank != to.rank || out.view.dims.size() != rank) return misfit("layouts of a slice");
+    if (from.isPadded || to.isPadded || from.rank != to.rank || out.view.dims.size() != rank)
+      return misfit("layouts of a slice");
     CopyPlan plan(bytes_);
     for (std::size_t k = 0; k < to.rank; ++k) {
       const std::size_t axis = to.axis[k];
       // Blocked axes are cut at whole blocks, with a step of 1; the loop inside the block starts at its beginning.
       const bool isInner = to.unit[k] == 1 && isBlockLoop(to, k);
-      if (isBlocked(to, axis) && (step[axis] != 1 || start[axis] % blockOf(to, axis) != 0)) return misfit("a slice inside a block");
+      if (isBlocked(to, axis) && (step[axis] != 1 || start[axis] % blockOf(to, axis) != 0))
+        return misfit("a slice inside a block");
       plan.loop(to.size[k], from.strideOf(k) * (isBlocked(to, axis) ? 1 : step[axis]), to.strideOf(k));
       if (to.size[k] > 0 && !isInner) plan.offsets(start[axis] / to.unit[k] * from.strideOf(k), 0);
     }
@@ -169,10 +178,13 @@ class StridedCopy final : public StepKernel {
     return unit;
   }
   static bool isBlocked(const PhysicalDims& loops, std::size_t axis) { return blockOf(loops, axis) > 1; }
-  static bool isBlockLoop(const PhysicalDims& loops, std::size_t k) { return isBlocked(loops, loops.axis[k]); }
+  static bool isBlockLoop(const PhysicalDims& loops, std::size_t k) {
+    return isBlocked(loops, loops.axis[k]);
+  }
 
   /// Concat (parts are inputs, `whole` the output) and Split (the other way round).
-  Status planParts(const StepBinding& binding, std::span<const Operand> parts, const Operand& whole, bool isConcat) {
+  Status planParts(const StepBinding& binding, std::span<const Operand> parts, const Operand& whole,
+                   bool isConcat) {
     const PhysicalDims all = physicalDims(whole.view.dims, whole.layout);
     const std::size_t axis = settings_.axis;
     if (all.isPadded || axis >= whole.view.dims.size()) return misfit("the layout of the whole");
@@ -185,11 +197,13 @@ class StridedCopy final : public StepKernel {
       }
       const PhysicalDims loops = physicalDims(part.view.dims, part.layout);
       const std::int64_t block = blockOf(all, axis);
-      if (loops.isPadded || loops.rank != all.rank || place % block != 0) return misfit("the layout of a part");
+      if (loops.isPadded || loops.rank != all.rank || place % block != 0)
+        return misfit("the layout of a part");
       CopyPlan plan(bytes_);
       std::int64_t offset = 0;
       for (std::size_t k = 0; k < loops.rank; ++k) {
-        if (loops.unit[k] != all.unit[k] || loops.axis[k] != all.axis[k]) return misfit("the layout of a part");
+        if (loops.unit[k] != all.unit[k] || loops.axis[k] != all.axis[k])
+          return misfit("the layout of a part");
         if (loops.axis[k] != axis && loops.size[k] != all.size[k]) return misfit("the dims of a part");
         const std::int64_t own = loops.strideOf(k);
         const std::int64_t outer = all.strideOf(k);
@@ -240,7 +254,8 @@ class StridedCopy final : public StepKernel {
       shape = {d[0], b, b, d[1] / (b * b), d[2], d[3]};
       perm = {0, 3, 4, 1, 5, 2};
     }
-    if (elementCount(shape) != in.view.count() || in.view.count() != out.view.count()) return misfit("blocksize");
+    if (elementCount(shape) != in.view.count() || in.view.count() != out.view.count())
+      return misfit("blocksize");
     const Strides from = rowMajor(shape);
     std::array<std::int64_t, 6> moved{};
     for (std::size_t i = 0; i < 6; ++i) moved[i] = shape[perm[i]];
@@ -288,9 +303,14 @@ std::vector<std::int64_t> intsOrEmpty(const Attributes& parameters, const char* 
 
 Status readSettings(const StepKernelSpec& spec, Settings& s) {
   const Attributes& p = spec.step.parameters;
-  constexpr std::pair<std::string_view, Kind> kKinds[] = {{"transpose", Kind::kTranspose}, {"expand", Kind::kExpand}, {"tile", Kind::kTile},
-                                                          {"slice", Kind::kSlice},         {"concat", Kind::kConcat}, {"split", Kind::kSplit},
-                                                          {"pad", Kind::kPad},             {"blocks", Kind::kBlocks}};
+  constexpr std::pair<std::string_view, Kind> kKinds[] = {{"transpose", Kind::kTranspose},
+                                                          {"expand", Kind::kExpand},
+                                                          {"tile", Kind::kTile},
+                                                          {"slice", Kind::kSlice},
+                                                          {"concat", Kind::kConcat},
+                                                          {"split", Kind::kSplit},
+                                                          {"pad", Kind::kPad},
+                                                          {"blocks", Kind::kBlocks}};
   bool isKnown = false;
   for (const auto& [name, kind] : kKinds) {
     if (p.getString("kind") != name) continue;
@@ -299,14 +319,16 @@ Status readSettings(const StepKernelSpec& spec, Settings& s) {
   }
   if (!isKnown) return damaged("kind");
   // Only a split may have outputs that nobody needs.
-  if (s.kind != Kind::kSplit && (spec.step.outputs.size() != 1 || spec.step.outputs[0] == kNone)) return damaged("outputs");
+  if (s.kind != Kind::kSplit && (spec.step.outputs.size() != 1 || spec.step.outputs[0] == kNone))
+    return damaged("outputs");
   s.perm = intsOrEmpty(p, "perm");
   s.axes = intsOrEmpty(p, "axes");
   s.startEntries = intsOrEmpty(p, "start_entries");
   s.stepEntries = intsOrEmpty(p, "step_entries");
   s.padEntries = intsOrEmpty(p, "pad_entries");
   s.splitEntries = intsOrEmpty(p, "split_entries");
-  if (s.kind == Kind::kSplit && s.splitEntries.size() != spec.step.outputs.size()) return damaged("lengths of a split");
+  if (s.kind == Kind::kSplit && s.splitEntries.size() != spec.step.outputs.size())
+    return damaged("lengths of a split");
   s.axis = static_cast<std::size_t>(p.getInt("axis"));
   s.blocksize = p.getInt("blocksize", 1);
   const std::string_view shape = p.getString("shape_of");
@@ -316,15 +338,18 @@ Status readSettings(const StepKernelSpec& spec, Settings& s) {
   const std::size_t rank = spec.program.values[static_cast<std::size_t>(first)].dims.size();
   std::vector<bool> seen(rank, false);
   for (const std::int64_t axis : s.perm) {
-    if (axis < 0 || static_cast<std::size_t>(axis) >= rank || seen[static_cast<std::size_t>(axis)]) return damaged("perm");
+    if (axis < 0 || static_cast<std::size_t>(axis) >= rank || seen[static_cast<std::size_t>(axis)])
+      return damaged("perm");
     seen[static_cast<std::size_t>(axis)] = true;
   }
   for (const std::int64_t axis : s.axes)
     if (axis < 0 || static_cast<std::size_t>(axis) >= rank) return damaged("axes");
-  if (s.axes.size() != s.startEntries.size() || s.axes.size() != s.stepEntries.size()) return damaged("bounds of a slice");
+  if (s.axes.size() != s.startEntries.size() || s.axes.size() != s.stepEntries.size())
+    return damaged("bounds of a slice");
   for (const auto* entries : {&s.startEntries, &s.stepEntries, &s.padEntries, &s.splitEntries}) {
     for (const std::int64_t e : *entries)
-      if (e < 0 || static_cast<std::size_t>(e) >= spec.program.sizes.size()) return damaged("a size entry that does not exist");
+      if (e < 0 || static_cast<std::size_t>(e) >= spec.program.sizes.size())
+        return damaged("a size entry that does not exist");
   }
   if (s.blocksize < 1) return damaged("blocksize");
   return Status::ok();
@@ -333,10 +358,13 @@ Status readSettings(const StepKernelSpec& spec, Settings& s) {
 Result<std::unique_ptr<StepKernel>> makeStridedCopy(const StepKernelSpec& spec) {
   const Step& step = spec.step;
   if (step.inputs.empty() || step.inputs[0] == kNone || step.outputs.empty()) return damaged("operands");
-  const auto typeOf = [&](std::int32_t id) { return spec.program.values[static_cast<std::size_t>(id)].dtype; };
+  const auto typeOf = [&](std::int32_t id) {
+    return spec.program.values[static_cast<std::size_t>(id)].dtype;
+  };
   for (const auto* list : {&step.inputs, &step.outputs}) {
     for (const std::int32_t id : *list)
-      if (id == kNone ? list == &step.inputs : typeOf(id) != typeOf(step.inputs[0])) return damaged("operand types");
+      if (id == kNone ? list == &step.inputs : typeOf(id) != typeOf(step.inputs[0]))
+        return damaged("operand types");
   }
   Settings settings;
   if (Status status = readSettings(spec, settings); !status.isOk()) return status;

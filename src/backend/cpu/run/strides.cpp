@@ -47,7 +47,8 @@ PhysicalDims physicalDims(Dims dims, const Layout* layout) {
   return p;
 }
 
-bool broadcastStrides(const Operand& operand, std::size_t rank, const PhysicalDims& loops, LoopStrides& strides) {
+bool broadcastStrides(const Operand& operand, std::size_t rank, const PhysicalDims& loops,
+                      LoopStrides& strides) {
   const Dims dims = operand.view.dims;
   if (dims.size() > rank) return false;
   const std::size_t shift = rank - dims.size();
@@ -113,7 +114,8 @@ std::int64_t offsetAt(const LoopNest& nest, const LoopStrides& strides, std::int
 namespace {
 
 template <typename T>
-void gather(const LoopNest& nest, const LoopStrides& strides, const void* data, std::int64_t start, std::int64_t n, void* target) {
+void gather(const LoopNest& nest, const LoopStrides& strides, const void* data, std::int64_t start,
+            std::int64_t n, void* target) {
   const std::size_t last = nest.rank - 1;
   const T* in = static_cast<const T*>(data);
   T* out = static_cast<T*>(target);
@@ -155,8 +157,8 @@ struct Wide {
 
 }  // namespace
 
-void gatherElements(const LoopNest& nest, const LoopStrides& strides, const void* data, std::size_t bytes, std::int64_t start,
-                    std::int64_t n, void* out) {
+void gatherElements(const LoopNest& nest, const LoopStrides& strides, const void* data, std::size_t bytes,
+                    std::int64_t start, std::int64_t n, void* out) {
   if (n <= 0) return;
   switch (bytes) {
     case 1: return gather<std::uint8_t>(nest, strides, data, start, n, out);

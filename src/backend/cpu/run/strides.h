@@ -30,7 +30,8 @@ PhysicalDims physicalDims(Dims dims, const Layout* layout);
 using LoopStrides = std::array<std::int64_t, kMaxLoops>;
 
 /// Strides of `operand`, which broadcasts to logical dims of rank `rank`, along the loops of `loops`; false when its layout cannot be walked so.
-bool broadcastStrides(const Operand& operand, std::size_t rank, const PhysicalDims& loops, LoopStrides& strides);
+bool broadcastStrides(const Operand& operand, std::size_t rank, const PhysicalDims& loops,
+                      LoopStrides& strides);
 
 /// A nest of loops with strides for several operands.
 struct LoopNest {
@@ -46,8 +47,8 @@ struct LoopNest {
 std::int64_t offsetAt(const LoopNest& nest, const LoopStrides& strides, std::int64_t index);
 
 /// Copies elements [start, start + n), in the order of the loops, of an operand with these strides to `out`; 1, 2, 4, 8 or 16 bytes each.
-void gatherElements(const LoopNest& nest, const LoopStrides& strides, const void* data, std::size_t elementBytes, std::int64_t start,
-                    std::int64_t n, void* out);
+void gatherElements(const LoopNest& nest, const LoopStrides& strides, const void* data,
+                    std::size_t elementBytes, std::int64_t start, std::int64_t n, void* out);
 
 /// Bytes of an element; 0 for packed types.
 std::size_t elementBytes(DType dtype);

@@ -3,7 +3,7 @@
 // the minimax; the reductions are the classic ones (Cody and Waite, Software Manual for the Elementary Functions, 1980).
 //
 // Largest errors found against double over the whole range are asserted by src/backend/cpu/run/simd_test.cpp: exp 1.5 ulp, log 1.5, erf 2, tanh 2,
-// sigmoid 2.5, sin and cos 1.5 (arguments up to 2^20). NaN stays NaN, infinities have their limits, subnormal results are kept.
+// sigmoid 2.5, sin and cos 2 (arguments up to 2^20). NaN stays NaN, infinities have their limits, subnormal results are kept.
 #pragma once
 
 #if defined(__SSE2__)
@@ -127,7 +127,7 @@ ROTA_INLINE F tanhOf(F x) {
   p = p * t + -0.0537397154F;
   p = p * t + 0.133314416F;
   p = p * t + -0.333332807F;
-  const F small = x + x * (t * p);
+  const F small = fromBits(bits(x + x * (t * p)) | signOf(x));  // keeps -0
   const F c = select(a < 10.0F, a, splat(10.0F));
   const F large = 1.0F - 2.0F / (expOf(c + c) + 1.0F);
   const F r = select(a < 0.625F, small, fromBits(bits(large) | signOf(x)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise vector loops, one for each operation of pointwise programs that has a vector form. Tested by src/backend/cpu/run/simd_test.cpp.
-#include "backend/cpu/run/simd/parts.h"
 #include "backend/cpu/run/simd/math.h"
+#include "backend/cpu/run/simd/parts.h"
 
 namespace rota::simd::ROTA_SIMD_NAMESPACE {
 namespace {
@@ -28,13 +28,11 @@ void mapLoop(const float* a, const float* b, const float* c, float* out, std::in
   storePart(out + i, Op::apply(loadPart(a + i, n - i), vb, vc), n - i);
 }
 
-template <F (*f)(F)>
-struct Unary {
+template <F (*f)(F)> struct Unary {
   static constexpr int kOperands = 1;
   ROTA_INLINE F apply(F a, F, F) { return f(a); }
 };
-template <F (*f)(F, F)>
-struct Binary {
+template <F (*f)(F, F)> struct Binary {
   static constexpr int kOperands = 2;
   ROTA_INLINE F apply(F a, F b, F) { return f(a, b); }
 };
@@ -85,14 +83,17 @@ float sineOf(float x, int shift) {
   const std::int32_t quadrant = static_cast<std::int32_t>(n) + shift;
   const float f = static_cast<float>(r);
   const float t = f * f;
-  const float s = f + f * t * (-0.166666672F + t * (0.00833332911F + t * (-0.000198393042F + t * 2.71804652e-06F)));
-  const float c = (1.0F - 0.5F * t) + t * t * (0.0416666679F + t * (-0.00138888834F + t * (2.47994521e-05F + t * -2.72050443e-07F)));
+  const float s =
+      f + f * t * (-0.166666672F + t * (0.00833332911F + t * (-0.000198393042F + t * 2.71804652e-06F)));
+  const float c =
+      (1.0F - 0.5F * t) +
+      t * t * (0.0416666679F + t * (-0.00138888834F + t * (2.47994521e-05F + t * -2.72050443e-07F)));
   const float v = (quadrant & 1) != 0 ? c : s;
-  return (quadrant & 2) != 0 ? -v : v;
+  const float signedValue = (quadrant & 2) != 0 ? -v : v;
+  return shift == 0 && x == 0.0F ? x : signedValue;  // keeps -0
 }
 
-template <int shift>
-void sineLoop(const float* a, const float*, const float*, float* out, std::int64_t n) {
+template <int shift> void sineLoop(const float* a, const float*, const float*, float* out, std::int64_t n) {
   // Blocks of arguments within the limit take the vector form; others the library's.
   constexpr float kLimit = 1048576.0F;
   for (std::int64_t i = 0; i < n; i += 64) {
@@ -102,7 +103,8 @@ void sineLoop(const float* a, const float*, const float*, float* out, std::int64
     if (within != 0) {
       for (std::int64_t k = 0; k < m; ++k) out[i + k] = sineOf(a[i + k], shift);
     } else {
-      for (std::int64_t k = 0; k < m; ++k) out[i + k] = shift == 0 ? __builtin_sinf(a[i + k]) : __builtin_cosf(a[i + k]);
+      for (std::int64_t k = 0; k < m; ++k)
+        out[i + k] = shift == 0 ? __builtin_sinf(a[i + k]) : __builtin_cosf(a[i + k]);
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folds, softmax and scaling of rows. Sums run in several vector accumulators over chunks of kChunk elements, chunks are added in double, so the
 // error hardly grows with the length. Tested by src/backend/cpu/run/simd_test.cpp.
-#include "backend/cpu/run/simd/parts.h"
 #include "backend/cpu/run/simd/math.h"
+#include "backend/cpu/run/simd/parts.h"
 
 namespace rota::simd::ROTA_SIMD_NAMESPACE {
 namespace {
@@ -10,8 +10,7 @@ namespace {
 constexpr float kInfinity = __builtin_inff();
 
 /// Sum of term(x[i]); lanes behind the end are not counted.
-template <typename Term>
-ROTA_INLINE double chunkedSum(const float* x, std::int64_t n, const Term& term) {
+template <typename Term> ROTA_INLINE double chunkedSum(const float* x, std::int64_t n, const Term& term) {
   double total = 0;
   for (std::int64_t start = 0; start < n; start += kChunk) {
     const std::int64_t m = n - start < kChunk ? n - start : kChunk;
@@ -50,12 +49,12 @@ double sumOfExponentials(const float* x, std::int64_t n, float shift) {
   return chunkedSum(x, n, [s](F v) __attribute__((always_inline)) { return expOf(v - s); });
 }
 
-template <bool isLargest>
-float extreme(const float* x, std::int64_t n) {
+template <bool isLargest> float extreme(const float* x, std::int64_t n) {
   const float start = isLargest ? -kInfinity : kInfinity;
   F best = splat(start);
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) best = isLargest ? largerOrNan(load(x + i), best) : smallerOrNan(load(x + i), best);
+  for (; i + kLanes <= n; i += kLanes)
+    best = isLargest ? largerOrNan(load(x + i), best) : smallerOrNan(load(x + i), best);
   alignas(kVectorBytes) float lanes[kLanes];
   store(lanes, best);
   float result = start;
@@ -108,14 +107,17 @@ void softmaxRow(const float* x, float* y, std::int64_t n, SoftmaxForm form) {
   for (; i < n; ++i) y[i] *= factor;
 }
 
-void softmaxColumns(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns, SoftmaxForm form) {
+void softmaxColumns(const float* x, float* y, std::int64_t n, std::int64_t stride, std::int64_t columns,
+                    SoftmaxForm form) {
   if (n == 0) return;
   const bool logarithm = form == SoftmaxForm::kLogarithm;
   for (std::int64_t c = 0; c < columns; c += kLanes) {
     const std::int64_t m = columns - c < kLanes ? columns - c : kLanes;
     const bool whole = m == kLanes;
-    const auto get = [&](const float* p) __attribute__((always_inline)) { return whole ? load(p) : loadPart(p, m); };
-    const auto put = [&](float* p, F v) __attribute__((always_inline)) { return whole ? store(p, v) : storePart(p, v, m); };
+    const auto get = [&](const float* p)
+                         __attribute__((always_inline)) { return whole ? load(p) : loadPart(p, m); };
+    const auto put = [&](float* p, F v)
+                         __attribute__((always_inline)) { return whole ? store(p, v) : storePart(p, v, m); };
     F top = splat(-kInfinity);
     for (std::int64_t r = 0; r < n; ++r) top = largerOrNan(get(x + r * stride + c), top);
     F total{};
@@ -142,7 +144,8 @@ void softmaxColumns(const float* x, float* y, std::int64_t n, std::int64_t strid
 
 /// acc += the column sums of term(x), in float over up to 32 rows, in double over these.
 template <typename Term>
-ROTA_INLINE void sumRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc, const Term& term) {
+ROTA_INLINE void sumRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                         double* acc, const Term& term) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += 32) {
     const std::int64_t rEnd = rows - r0 < 32 ? rows : r0 + 32;
     std::int64_t c = 0;
@@ -163,10 +166,12 @@ ROTA_INLINE void sumRows(const float* x, std::int64_t rows, std::int64_t stride,
 void addRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc) {
   sumRows(x, rows, stride, columns, acc, [](F v) __attribute__((always_inline)) { return v; });
 }
-void addSquareRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc) {
+void addSquareRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                   double* acc) {
   sumRows(x, rows, stride, columns, acc, [](F v) __attribute__((always_inline)) { return v * v; });
 }
-void addMagnitudeRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns, double* acc) {
+void addMagnitudeRows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                      double* acc) {
   sumRows(x, rows, stride, columns, acc, [](F v) __attribute__((always_inline)) { return absolute(v); });
 }
 
@@ -184,7 +189,8 @@ void extremeRows(const float* x, std::int64_t rows, std::int64_t stride, std::in
   }
 }
 
-void affineRow(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale, const float* bias) {
+void affineRow(const float* x, float* y, std::int64_t n, float shift, float factor, const float* scale,
+               const float* bias) {
   const auto apply = [&](F v, std::int64_t i, auto get) __attribute__((always_inline)) {
     v = (v - shift) * factor;
     if (scale != nullptr) v = v * get(scale + i);
@@ -192,10 +198,15 @@ void affineRow(const float* x, float* y, std::int64_t n, float shift, float fact
     return v;
   };
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) store(y + i, apply(load(x + i), i, [](const float* p) __attribute__((always_inline)) { return load(p); }));
+  for (; i + kLanes <= n; i += kLanes)
+    store(y + i,
+          apply(load(x + i), i, [](const float* p) __attribute__((always_inline)) { return load(p); }));
   if (i == n) return;
   const std::int64_t m = n - i;
-  storePart(y + i, apply(loadPart(x + i, m), i, [m](const float* p) __attribute__((always_inline)) { return loadPart(p, m); }), m);
+  storePart(y + i,
+            apply(loadPart(x + i, m), i,
+                  [m](const float* p) __attribute__((always_inline)) { return loadPart(p, m); }),
+            m);
 }
 
 void addScaled(const float* x, float weight, float* acc, std::int64_t n) {
