@@ -10,4 +10,8 @@ namespace rota::op {
 Result<ir::Shape> matMulShape(InferContext& ctx, std::size_t a, std::size_t b, bool transposeA = false,
                               bool transposeB = false);
 
+/// The same for dims.
+Result<ir::Shape> matMulShapeOf(InferContext& ctx, const std::vector<Size>& a, const std::vector<Size>& b,
+                                bool transposeA = false, bool transposeB = false);
+
 }  // namespace rota::op

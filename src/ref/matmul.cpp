@@ -9,33 +9,62 @@
 
 namespace rota::ref {
 
+namespace {
+
+// One operand as a batch of matrices whose rows are neighbours in memory.
+struct MatrixOperand {
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t lineStride = 0;    // from one row to the next
+  std::int64_t matrixStride = 0;  // from one matrix to the next
+  Dims batch{};
+};
+
+MatrixOperand matrixOperand(const TensorView& view, bool isLeft, bool batchFirst) {
+  const std::size_t rank = view.rank();
+  MatrixOperand m;
+  if (rank == 1) {
+    (isLeft ? m.columns : m.rows) = view.dims[0];
+    m.lineStride = m.columns;
+    return m;
+  }
+  m.columns = view.dims[rank - 1];
+  if (batchFirst && rank > 2) {  // [rows, batch…, columns]
+    m.batch = view.dims.subspan(1, rank - 2);
+    m.rows = view.dims[0];
+    m.matrixStride = m.columns;
+    m.lineStride = elementCount(m.batch) * m.columns;
+    return m;
+  }
+  m.batch = view.dims.first(rank - 2);
+  m.rows = view.dims[rank - 2];
+  m.lineStride = m.columns;
+  m.matrixStride = m.rows * m.columns;
+  return m;
+}
+
+}  // namespace
+
 Result<MatMulProblem> matMulProblem(KernelContext& ctx, const TensorView& a, const TensorView& b,
-                                    bool transposeA, bool transposeB) {
-  const std::size_t rankA = a.rank();
-  const std::size_t rankB = b.rank();
-  MatMulProblem p;
+                                    bool transposeA, bool transposeB, bool batchA, bool batchB) {
   const Status mismatch = Status(ErrorCode::kShapeMismatch, "The matrices cannot be multiplied")
                               .expected("equal inner sizes and batch sizes that broadcast")
                               .found(dimsText(a.dims) + " and " + dimsText(b.dims));
-  if (rankA == 0 || rankB == 0) return mismatch;
-  const std::int64_t rowsA = rankA == 1 ? 1 : a.dims[rankA - 2];
-  const std::int64_t columnsA = a.dims[rankA - 1];
-  const std::int64_t rowsB = rankB == 1 ? b.dims[0] : b.dims[rankB - 2];
-  const std::int64_t columnsB = rankB == 1 ? 1 : b.dims[rankB - 1];
-  const bool swapA = transposeA && rankA > 1;
-  const bool swapB = transposeB && rankB > 1;
-  p.shape.rows = swapA ? columnsA : rowsA;
-  p.shape.depth = swapA ? rowsA : columnsA;
-  p.shape.columns = swapB ? rowsB : columnsB;
-  if (p.shape.depth != (swapB ? columnsB : rowsB)) return mismatch;
-  p.lineStrideA = columnsA;
-  p.lineStrideB = columnsB;
+  if (a.rank() == 0 || b.rank() == 0) return mismatch;
+  const MatrixOperand left = matrixOperand(a, true, batchA);
+  const MatrixOperand right = matrixOperand(b, false, batchB);
+  const bool swapA = transposeA && a.rank() > 1;
+  const bool swapB = transposeB && b.rank() > 1;
+  MatMulProblem p;
+  p.shape.rows = swapA ? left.columns : left.rows;
+  p.shape.depth = swapA ? left.rows : left.columns;
+  p.shape.columns = swapB ? right.rows : right.columns;
+  if (p.shape.depth != (swapB ? right.columns : right.rows)) return mismatch;
+  p.lineStrideA = left.lineStride;
+  p.lineStrideB = right.lineStride;
   p.alongDepthA = !swapA;
   p.alongDepthB = swapB;
 
-  const Dims batchA = rankA > 2 ? a.dims.first(rankA - 2) : Dims{};
-  const Dims batchB = rankB > 2 ? b.dims.first(rankB - 2) : Dims{};
-  auto batch = broadcastDims(batchA, batchB);
+  auto batch = broadcastDims(left.batch, right.batch);
   if (!batch) return mismatch;
   p.shape.batch = elementCount(*batch);
   auto offsets = ctx.scratch<std::int64_t>(2 * p.shape.batch);
@@ -44,12 +73,12 @@ Result<MatMulProblem> matMulProblem(KernelContext& ctx, const TensorView& a, con
   p.offsetsB = *offsets + p.shape.batch;
   if (p.shape.batch == 0) return p;
   IndexWalker<2> walker(*batch);
-  walker.strides(0) = broadcastStrides(batchA, *batch);
-  walker.strides(1) = broadcastStrides(batchB, *batch);
+  walker.strides(0) = broadcastStrides(left.batch, *batch);
+  walker.strides(1) = broadcastStrides(right.batch, *batch);
   walker.seek(0);
   for (std::int64_t i = 0; i < p.shape.batch; ++i, walker.next()) {
-    (*offsets)[i] = walker.offset(0) * rowsA * columnsA;
-    (*offsets)[p.shape.batch + i] = walker.offset(1) * rowsB * columnsB;
+    (*offsets)[i] = walker.offset(0) * left.matrixStride;
+    (*offsets)[p.shape.batch + i] = walker.offset(1) * right.matrixStride;
   }
   return p;
 }

@@ -18,8 +18,10 @@ struct MatMulProblem {
   const std::int64_t* offsetsB = nullptr;
 };
 
-/// kShapeMismatch when the shapes cannot be multiplied. A transposed operand swaps its last two dims.
+/// kShapeMismatch when the shapes cannot be multiplied. A transposed operand swaps its last two dims; one with a transposed batch (com.microsoft
+/// FusedMatMul) has its rows in the first dim and the batch between them and the last.
 Result<MatMulProblem> matMulProblem(KernelContext& ctx, const TensorView& a, const TensorView& b,
-                                    bool transposeA, bool transposeB);
+                                    bool transposeA, bool transposeB, bool batchA = false,
+                                    bool batchB = false);
 
 }  // namespace rota::ref

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "ref/blocks.h"
+#include "ref/quantized_product.h"
 #include "ref/window.h"
 
 namespace rota::ref {
@@ -286,6 +287,89 @@ Status maxUnpool(KernelContext& ctx) {
   return Status::ok();
 }
 
+// --- Quantised averages of com.microsoft: in real numbers, then quantised again. Inputs: X, scale, zero, scale of Y, zero of Y.
+
+// [N, C, …] from [N, …, C].
+void channelsFirst(const double* from, std::int64_t images, std::int64_t channels, std::int64_t positions,
+                   double* to) {
+  for (std::int64_t i = 0; i < images * positions * channels; ++i) {
+    const std::int64_t n = i / (positions * channels), position = i / channels % positions, c = i % channels;
+    to[(n * channels + c) * positions + position] = from[i];
+  }
+}
+
+Status quantizedAverage(KernelContext& ctx, PoolProblem& problem, std::int64_t images, std::int64_t channels,
+                        bool channelsLast) {
+  for (const std::size_t i : {1, 2, 3, 4}) {
+    if (ctx.hasInput(i) ? ctx.input(i).count() != 1 : i % 2 == 1) {
+      return Status(ErrorCode::kShapeMismatch, "Scales and zero points must be scalars")
+          .expected("one element each");
+    }
+  }
+  const auto scalar = [&](std::size_t i) { return ctx.hasInput(i) ? realAt(ctx.input(i), 0) : 0.0; };
+  auto values = loadAll(ctx, ctx.input(0));
+  if (!values) return values.status();
+  const std::int64_t count = ctx.input(0).count(), outCount = ctx.output(0).count();
+  const double scaleX = scalar(1), zeroX = scalar(2), scaleY = scalar(3), zeroY = scalar(4);
+  for (std::int64_t i = 0; i < count; ++i) (*values)[i] = ((*values)[i] - zeroX) * scaleX;
+  const double* x = *values;
+  if (channelsLast) {
+    auto moved = ctx.scratch<double>(count);
+    if (!moved) return moved.status();
+    channelsFirst(x, images, channels, problem.window.inCount(), *moved);
+    x = *moved;
+  }
+  auto means = ctx.scratch<double>(outCount);
+  if (!means) return means.status();
+  problem.planes = images * channels;
+  const std::int64_t outDims[1] = {outCount};
+  poolPlanes<double>(ctx.threads(), problem, x, MutableTensorView{DType::kFloat64, outDims, *means}, nullptr);
+  const std::int64_t positions = problem.window.outCount();
+  for (std::int64_t i = 0; i < outCount; ++i) {
+    const std::int64_t plane = i / positions;
+    const std::int64_t at =
+        channelsLast ? (plane / channels * positions + i % positions) * channels + plane % channels : i;
+    const double value = requantize((*means)[i] / scaleY, zeroY, ctx.output(0).dtype);
+    storeBlock(ctx.output(0), at, 1, &value);
+  }
+  return Status::ok();
+}
+
+Status qLinearAveragePool(KernelContext& ctx) {
+  const Dims x = ctx.input(0).dims, y = ctx.output(0).dims;
+  const bool last = ctx.attributes().getInt("channels_last") != 0;
+  const auto* kernel = ctx.attributes().getInts("kernel_shape");
+  if (x.size() < 3 || y.size() != x.size() || kernel == nullptr || kernel->size() != x.size() - 2) {
+    return Status(ErrorCode::kBadAttribute, "'kernel_shape' does not fit the tensor")
+        .expected("one value for each spatial axis");
+  }
+  const std::size_t first = last ? 1 : 2;
+  auto window =
+      windowOf(ctx.attributes(), x.subspan(first, x.size() - 2), *kernel, y.subspan(first, x.size() - 2));
+  if (!window) return window.status();
+  PoolProblem problem;
+  problem.kind = PoolKind::kAverage;
+  problem.window = *window;
+  problem.countPad = ctx.attributes().getInt("count_include_pad") != 0;
+  return quantizedAverage(ctx, problem, x[0], x[last ? x.size() - 1 : 1], last);
+}
+
+Status qLinearGlobalAveragePool(KernelContext& ctx) {
+  const Dims x = ctx.input(0).dims;
+  const bool last = ctx.attributes().getInt("channels_last") != 0;
+  if (x.size() < 3)
+    return Status(ErrorCode::kShapeMismatch, "A global pool needs [N, C, …]").expected("rank 3 or more");
+  PoolProblem problem;
+  problem.kind = PoolKind::kAverage;
+  problem.window.rank = 1;
+  problem.window.in[0] = problem.window.kernel[0] = elementCount(x.subspan(last ? 1 : 2, x.size() - 2));
+  problem.window.out[0] = problem.window.stride[0] = problem.window.dilation[0] = 1;
+  return quantizedAverage(ctx, problem, x[0], x[last ? x.size() - 1 : 1], last);
+}
+
+const RegisterKernel kQLinearAveragePool("com.microsoft", "QLinearAveragePool", qLinearAveragePool);
+const RegisterKernel kQLinearGlobalAveragePool("com.microsoft", "QLinearGlobalAveragePool",
+                                               qLinearGlobalAveragePool);
 const RegisterKernel kMaxPool("", "MaxPool", maxPool);
 const RegisterKernel kAveragePool("", "AveragePool", averagePool);
 const RegisterKernel kLpPool("", "LpPool", lpPool);

@@ -33,6 +33,9 @@ struct ActivationFunction {
   double operator()(double x) const;
 };
 
+/// The function of this name (case does not matter) with its default alpha and beta; kBadAttribute for an unknown one.
+Result<ActivationFunction> activationNamed(std::string_view name);
+
 constexpr std::size_t kMaxActivations = 6;
 
 /// Functions of all directions in order, `perDirection` each; `defaults` (as many) where attribute `activations` is absent. Names ignore case. Alphas and

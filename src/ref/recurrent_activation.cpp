@@ -81,6 +81,16 @@ double ActivationFunction::operator()(double x) const {
   return x;
 }
 
+Result<ActivationFunction> activationNamed(std::string_view name) {
+  const ActivationRow* row = activationRow(name);
+  if (row != nullptr) return ActivationFunction{row->kind, row->alpha, row->beta};
+  return Status(ErrorCode::kBadAttribute, "The activation function is unknown")
+      .expected(
+          "Affine, Elu, HardSigmoid, LeakyRelu, Relu, ScaledTanh, Sigmoid, Softplus, Softsign, Tanh or "
+          "ThresholdedRelu")
+      .found(std::string(name));
+}
+
 Result<std::array<ActivationFunction, kMaxActivations>> activationsOf(const Attributes& attributes,
                                                                       std::size_t perDirection,
                                                                       std::size_t directions,
