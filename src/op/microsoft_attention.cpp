@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, QAttention, MultiHeadAttention and GroupQueryAttention of com.microsoft. Tested by src/op/microsoft_test.cpp and src/ref/microsoft_test.cpp.
+// Attention, QAttention, MultiHeadAttention and GroupQueryAttention of com.microsoft. Tested by src/ref/microsoft_test.cpp and tests/test_microsoft_operators.py.
 #include <utility>
 
 #include "core/check.h"

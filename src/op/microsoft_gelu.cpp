@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gelu, BiasGelu, FastGelu and QuickGelu of com.microsoft. Tested by src/op/microsoft_test.cpp and src/ref/microsoft_test.cpp.
+// Gelu, BiasGelu, FastGelu and QuickGelu of com.microsoft. Tested by src/ref/microsoft_test.cpp and tests/test_microsoft_operators.py.
 #include "op/common.h"
 
 namespace rota::op {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised pointwise operators, concatenation, softmax and pools of com.microsoft, and its QuantizeLinear and DequantizeLinear. Tested by src/op/microsoft_test.cpp and src/ref/microsoft_test.cpp.
+// Quantised pointwise operators, concatenation, softmax and pools of com.microsoft, and its QuantizeLinear and DequantizeLinear. Tested by src/ref/microsoft_test.cpp and tests/test_microsoft_operators.py.
 #include <algorithm>
 #include <utility>
 
