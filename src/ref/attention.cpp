@@ -138,6 +138,7 @@ Status OnnxAttention::readShapes() {
 Status attention(KernelContext& ctx) { return OnnxAttention(ctx).run(); }
 
 const RegisterKernel kAttention("", "Attention", attention);
+const RegisterKernel kFlexAttention("ai.onnx.preview", "FlexAttention", attention);
 
 }  // namespace
 
