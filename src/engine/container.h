@@ -4,7 +4,7 @@
 // The first 48 bytes (magic, format version, header size, writer) keep their meaning in every version, so that any Rota can say what built a
 // file. Sections start at multiples of 64 (weights: 4096) and are hashed one by one; the bytes between them are zero, which is checked: no
 // byte outside of the weights can change unnoticed. Weights are hashed in chunks of 1 MiB, and only checked on demand (N13).
-// Reading allocates nothing that the file can choose the size of. Tested by src/engine/reader_test.cpp.
+// Reading allocates nothing that the file can choose the size of. Tested by src/engine/writer_damage_test.cpp.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines: loaded from a file (rota::Engine::load), or made from a program in memory.
-// Tested by src/engine/engine_test.cpp.
+// Tested by src/engine/writer_test.cpp.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the plan section to a Program. The bytes may be hostile: they are verified as FlatBuffers, enumerations are range-checked, and what is
 // built in memory is bounded by the size of the section (shared subtables cannot blow it up). The program still needs runtime::validate.
-// Tested by src/engine/reader_test.cpp.
+// Tested by src/engine/writer_damage_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Opens engine files. Safe on any bytes: nothing of a file is trusted, mapped executable or run here (decisions N13, N14).
 //
 // Level 1: header, section table, bounds and hashes, FlatBuffers verification. Level 2: runtime::validate, and every constant inside the
-// weights. Weights are hashed only on demand. Tested by src/engine/reader_test.cpp.
+// weights. Weights are hashed only on demand. Tested by src/engine/writer_damage_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file that is no engine seems to be, in words, for messages. Tested by src/engine/reader_test.cpp.
+// What a file that is no engine seems to be, in words, for messages. Tested by src/engine/writer_damage_test.cpp.
 #pragma once
 
 #include <cstddef>

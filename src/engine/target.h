@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine was built for and with, and whether that fits this machine. Tested by src/engine/reader_test.cpp.
+// What an engine was built for and with, and whether that fits this machine. Tested by src/engine/writer_damage_test.cpp.
 #pragma once
 
 #include <string>

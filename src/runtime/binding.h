@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binding of input dims: types, ranks, fixed dims, symbol ranges, profiles, then the sizes that follow, and the guards between them.
-// Every message names the input, the dim, what was allowed and what came. Tested by src/runtime/binding_test.cpp.
+// Every message names the input, the dim, what was allowed and what came. Tested by src/runtime/context_test.cpp.
 #pragma once
 
 #include <span>
