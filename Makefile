@@ -29,6 +29,18 @@ build: setup-build
 	@cmake --preset release --log-level=WARNING
 	@ninja -C build/release --quiet
 
+demo: build
+	@$(PYTHON) examples/demo/demo.py --rota $(ROTA)
+
+bench: build
+	@ninja -C build/release --quiet rota_benchmarks
+	@set -e; for program in $(wildcard bench/*.cpp); do build/release/bench/$$(basename $$program .cpp); done
+	@$(PYTHON) bench/cpu_models.py --rota $(ROTA) $(if $(CORPUS),--corpus '$(CORPUS)')
+
+bench-peers: build
+	@tools/setup.sh build peers
+	@$(PYTHON) bench/cpu_models.py --rota $(ROTA) --peers ort,openvino $(if $(CORPUS),--corpus '$(CORPUS)')
+
 test test-full:
 	@start=$$EPOCHREALTIME; tools/setup.sh develop && \
 	python3 tools/test.py $(if $(filter test-full,$@),--full) $(if $(CORPUS),--corpus '$(CORPUS)') \
