@@ -109,6 +109,7 @@ Value* Graph::newValue(std::string valueName) {
 Value* Graph::addInput(std::string inputName, Type type) {
   Value* value = newValue(std::move(inputName));
   value->type = std::move(type);
+  value->declared = value->type.shape;
   inputs_.push_back(value);
   return value;
 }

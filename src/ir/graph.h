@@ -81,6 +81,8 @@ struct Value {
   std::uint32_t id = 0;  ///< Unique in the outermost graph.
   std::string name;      ///< Unique in its graph.
   Type type;
+  /// Of a graph input: the shape as it was declared, before sizes were unified; guards and messages name these dims.
+  Shape declared;
   Graph* owner = nullptr;
   Node* producer = nullptr;  ///< nullptr for inputs and constants.
   std::size_t producerOutput = 0;

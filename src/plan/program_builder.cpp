@@ -194,11 +194,11 @@ class Builder final : public tactic::Emitter {
     v.sources = value->provenance.sources;
     const auto id = static_cast<std::int32_t>(program().values.size());
     if (v.rankKnown) {
-      for (Size d : value->type.shape.dims) {
-        // Inputs keep their own symbols, so that guards can name the dim that is wrong.
-        v.dims.push_back(storage == Storage::kInput ? sizes().flatten(d, program().sizes) : entry(d));
-      }
-      bindSymbols(*value, id);
+      // Inputs keep their own symbols, so that guards can name the dim that is wrong.
+      const bool isInput = storage == Storage::kInput && value->declared.known;
+      const std::vector<Size>& dims = isInput ? value->declared.dims : value->type.shape.dims;
+      for (Size d : dims) v.dims.push_back(isInput ? sizes().flatten(d, program().sizes) : entry(d));
+      bindSymbols(dims, id);
     }
     program().values.push_back(std::move(v));
     placed_[value].push_back({layout, id});
@@ -207,8 +207,7 @@ class Builder final : public tactic::Emitter {
   }
 
   /// A dim that is a bare symbol is where that symbol gets its value.
-  void bindSymbols(const ir::Value& value, std::int32_t id) {
-    const auto& dims = value.type.shape.dims;
+  void bindSymbols(const std::vector<Size>& dims, std::int32_t id) {
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const auto ids = sizes().symbolsOf(dims[i]);
       if (ids.size() != 1 || sizes().symbol(ids[0]) != dims[i] || sizes().symbols()[ids[0]].origin == SymbolOrigin::kHostResolved) continue;
