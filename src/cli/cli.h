@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands share: options, names and shapes on the command line, results and errors, exit codes.
+//
+// Results go to standard output, the rest to standard error. `--json[=FILE]` prints one object instead of text, with schema_version and the command
+// line. Exit codes come from the error table (core/error_table.h).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <rota/builder.h>
+#include <rota/engine.h>
+
+#include "core/tensor.h"
+
+namespace rota::cli {
+
+/// Everything a subcommand needs to know of the invocation.
+struct Invocation {
+  std::vector<std::string> arguments;   ///< The command line, program name first.
+  bool quiet = false;
+  bool verbose = false;
+  int exitCode = 0;                     ///< Set by the subcommand that ran.
+};
+
+/// Options of commands that read a model or an engine.
+struct ModelArguments {
+  std::string path;
+  std::string device = "cpu";
+  std::vector<std::string> shapes;      ///< NAME=1x3x224x224
+  std::vector<std::string> profiles;    ///< NAME=MIN:OPT:MAX[,…]
+  std::vector<std::string> dims;        ///< SYMBOL=N or SYMBOL=MIN:OPT:MAX
+  std::string route;
+  std::string cpu = "native";
+  int level = 3;
+  int threads = 0;
+  bool noNativeCode = false;
+  std::string verify = "quick";
+};
+
+void addModelOptions(CLI::App& app, ModelArguments& arguments);
+void addJsonOption(CLI::App& app, std::string& jsonFile);
+
+/// Prints the error on standard error and returns its exit code.
+int fail(const Status& status);
+
+/// The start of every JSON result.
+nlohmann::ordered_json jsonResult(const Invocation& invocation, const char* command);
+/// To standard output ("-") or a file.
+Status writeJson(const std::string& file, const nlohmann::ordered_json& json);
+
+/// One progress line on standard error, unless quiet.
+void note(const Invocation& invocation, const std::string& line);
+
+/// "1x3x224x224", "scalar" or "" to dims.
+Result<std::vector<std::int64_t>> parseDims(const std::string& text);
+
+/// Ranges by input name and by symbol from --shape, --profile and --dim. `names`: the model's inputs with their ranks.
+struct NamedRank {
+  std::string name;
+  std::size_t rank = 0;
+};
+struct Ranges {
+  std::map<std::string, std::vector<DimRange>> inputs;
+  std::map<std::string, DimRange> symbols;
+  bool fromProfile = false;             ///< Some range is not a single size.
+};
+Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<NamedRank>& names);
+
+/// Splits NAME=VALUE at the last '=' whose left side is a known name; single quotes around the name are taken off.
+Result<std::pair<std::string, std::string>> splitName(const std::string& text, const std::vector<std::string>& names, const char* option);
+
+/// An engine ready to run, from an engine file or from a model that was built for the occasion.
+struct OpenedEngine {
+  std::shared_ptr<Engine> engine;
+  bool wasBuilt = false;
+  double buildSeconds = 0;
+  double loadMs = 0;
+  std::uint64_t engineBytes = 0;
+  std::uint64_t weightsBytes = 0;
+  /// Sizes that --shape or --dim fixed, by input.
+  std::map<std::string, std::vector<DimRange>> ranges;
+};
+Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocation& invocation);
+/// Builds `arguments.path` into `engine`.
+Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation, const std::string& engine);
+
+/// True for an engine file, false for anything else; by content.
+Result<bool> isEngineFile(const std::string& path);
+
+// One a file.
+void addCheck(CLI::App& app, Invocation& invocation);
+void addBuild(CLI::App& app, Invocation& invocation);
+void addRun(CLI::App& app, Invocation& invocation);
+void addBench(CLI::App& app, Invocation& invocation);
+void addInspect(CLI::App& app, Invocation& invocation);
+void addDevices(CLI::App& app, Invocation& invocation);
+void addKnobs(CLI::App& app, Invocation& invocation);
+void addVersion(CLI::App& app, Invocation& invocation);
+void addExplain(CLI::App& app, Invocation& invocation);
+
+}  // namespace rota::cli

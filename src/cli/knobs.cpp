@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rota knobs [NAME]`: the knob database; JSON in the shape of the tuner's contract.
+#include "knob/knob.h"
+
+#include <cstdio>
+
+#include "cli/cli.h"
+
+namespace rota::cli {
+namespace {
+
+void printKnob(const knob::Knob& k) {
+  std::string values;
+  for (std::string_view v : k.allowed()) values += (values.empty() ? "" : "|") + std::string(v);
+  std::printf("-%.*s=[%s]  default %.*s  %s, %.*s, %s\n    %.*s\n", static_cast<int>(k.name.size()), k.name.data(), values.c_str(),
+              static_cast<int>(k.defaultValue().size()), k.defaultValue().data(), toString(k.numerics), static_cast<int>(k.backend.size()), k.backend.data(),
+              toString(k.stage), static_cast<int>(k.doc.size()), k.doc.data());
+}
+
+int runKnobs(const std::string& name, const std::string& json) {
+  if (!json.empty()) {
+    const Status s = writeJson(json, nlohmann::ordered_json::parse(knob::knobsToJson(ROTA_VERSION)));
+    return s.isOk() ? 0 : fail(s);
+  }
+  if (name.empty()) {
+    for (const knob::Knob* k : knob::allKnobs()) printKnob(*k);
+    return 0;
+  }
+  const knob::Knob* k = knob::findKnob(name.starts_with("-") ? name.substr(1) : name);
+  if (k == nullptr) {
+    knob::KnobSet unknown;
+    return fail(unknown.set(name, ""));
+  }
+  printKnob(*k);
+  return 0;
+}
+
+}  // namespace
+
+void addKnobs(CLI::App& app, Invocation& invocation) {
+  struct Arguments {
+    std::string name, json;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* sub = app.add_subcommand("knobs", "List the knobs of the compiler");
+  sub->add_option("NAME", a->name, "Only this one");
+  addJsonOption(*sub, a->json);
+  sub->footer("Example: rota knobs fuse:epilogue");
+  sub->callback([a, &invocation] { invocation.exitCode = runKnobs(a->name, a->json); });
+}
+
+}  // namespace rota::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models and engines as operands: told apart by content; a model is built at level 0 for the occasion and loaded from a file that is removed at once.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/cli.h"
+#include "core/check.h"
+#include "core/file.h"
+#include "core/interrupt.h"
+#include "engine/container.h"
+#include "import/onnx/inputs.h"
+
+namespace rota::cli {
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point start) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+
+/// The names are needed to read the options, and the options to read the model: a first look takes only the inputs.
+Result<Ranges> rangesFor(const ModelArguments& arguments) {
+  if (arguments.shapes.empty() && arguments.profiles.empty() && arguments.dims.empty()) return Ranges{};
+  auto inputs = onnx::readInputs(arguments.path);
+  if (!inputs) return inputs.status();
+  std::vector<NamedRank> names;
+  for (const auto& i : *inputs) names.push_back({i.name, i.rank});
+  return parseRanges(arguments, names);
+}
+
+Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation& invocation, const Ranges& ranges, const std::string& engine) {
+  ModelOptions options;
+  options.inputDims = ranges.inputs;
+  options.symbols = ranges.symbols;
+  auto network = Network::fromOnnx(arguments.path, options);
+  if (!network) return network.status();
+  BuilderConfig config;
+  ROTA_RETURN_IF_ERROR(config.setBuildRoute(arguments.route));
+  config.device = arguments.device;
+  config.cpu = arguments.cpu;
+  config.level = arguments.level;
+  config.threads = arguments.threads;
+  config.genericOnly = arguments.noNativeCode;
+  config.progress = [&invocation](const BuildProgress& p) {
+    if (invocation.verbose) note(invocation, "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
+    return !interrupted();
+  };
+  if (ranges.fromProfile) {
+    ProfileSpec profile{.name = "profile0", .inputs = ranges.inputs};
+    config.profiles.push_back(std::move(profile));
+  }
+  return rota::buildEngine(*network, config, engine);
+}
+
+/// A name for an engine that lives only until it is loaded.
+std::string temporaryEngine() {
+  std::error_code ignored;
+  const auto folder = std::filesystem::temp_directory_path(ignored);
+  return (folder.empty() ? std::string("/tmp") : folder.string()) + "/rota-" + std::to_string(getpid()) + ".rota";
+}
+
+}  // namespace
+
+Result<bool> isEngineFile(const std::string& path) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.status();
+  const auto bytes = (*file)->bytes();
+  if (bytes.size() < engine::kEngineMagic.size()) return false;
+  for (std::size_t i = 0; i < engine::kEngineMagic.size(); ++i)
+    if (static_cast<char>(bytes[i]) != engine::kEngineMagic[i]) return false;
+  return true;
+}
+
+Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation, const std::string& engine) {
+  auto ranges = rangesFor(arguments);
+  if (!ranges) return ranges.status();
+  return buildWith(arguments, invocation, *ranges, engine);
+}
+
+Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocation& invocation) {
+  OpenedEngine opened;
+  auto isEngine = isEngineFile(arguments.path);
+  if (!isEngine) return isEngine.status();
+  std::string path = arguments.path;
+  if (!*isEngine) {
+    const auto start = std::chrono::steady_clock::now();
+    auto ranges = rangesFor(arguments);
+    if (!ranges) return ranges.status();
+    opened.ranges = ranges->inputs;
+    path = temporaryEngine();
+    auto report = buildWith(arguments, invocation, *ranges, path);
+    if (!report) return report.status();
+    opened.wasBuilt = true;
+    opened.buildSeconds = secondsSince(start);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const LoadOptions options{.verifyWeights = arguments.verify == "full", .nativeCode = !arguments.noNativeCode};
+  auto engine = Engine::load(path, options);
+  opened.loadMs = secondsSince(start) * 1e3;
+  std::error_code ignored;
+  opened.engineBytes = std::filesystem::file_size(path, ignored);
+  if (opened.wasBuilt) std::filesystem::remove(path, ignored);  // the mapping keeps the bytes
+  if (!engine) return engine.status();
+  opened.engine = std::move(*engine);
+  opened.weightsBytes = opened.engine->weightsBytes();
+  if (!opened.wasBuilt) {
+    std::vector<NamedRank> names;
+    for (const TensorInfo& t : opened.engine->inputs()) names.push_back({t.name, t.dims.size()});
+    auto ranges = parseRanges(arguments, names);
+    if (!ranges) return ranges.status();
+    opened.ranges = ranges->inputs;
+  }
+  return opened;
+}
+
+}  // namespace rota::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rota version`: version, build, backends, libraries.
+#include <rota/version.h>
+
+#include <cstdio>
+
+#include "cli/cli.h"
+#include "runtime/step_kernel.h"
+
+namespace rota::cli {
+namespace {
+
+int runVersion(const Invocation& invocation, const std::string& json) {
+  const bool onednn = runtime::loadKernelModule("onednn").isOk();
+  const std::string library = onednn ? runtime::kernelModuleVersion("onednn") : "";
+  if (!json.empty()) {
+    auto out = jsonResult(invocation, "version");
+    out["version"] = version();
+    out["build_type"] = ROTA_BUILD_TYPE;
+    out["compiler"] = __VERSION__;
+    out["backends"] = {"cpu"};
+    out["libraries"]["onednn"] = onednn ? nlohmann::ordered_json(library) : nlohmann::ordered_json(nullptr);
+    const Status s = writeJson(json, out);
+    return s.isOk() ? 0 : fail(s);
+  }
+  std::printf("rota %s (%s, %s)\nbackends   cpu\nlibraries  oneDNN %s\n", version(), ROTA_BUILD_TYPE, __VERSION__, onednn ? library.c_str() : "not found");
+  return 0;
+}
+
+}  // namespace
+
+void addVersion(CLI::App& app, Invocation& invocation) {
+  auto json = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("version", "Version, build, backends and libraries");
+  addJsonOption(*sub, *json);
+  sub->footer("Example: rota version");
+  sub->callback([json, &invocation] { invocation.exitCode = runVersion(invocation, *json); });
+}
+
+}  // namespace rota::cli
