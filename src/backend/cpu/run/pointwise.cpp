@@ -350,67 +350,14 @@ template <typename W> class Pointwise final : public StepKernel {
     return Status(ErrorCode::kInternal, std::string("cpu.pointwise: ") + what);
   }
 
-  void runBlocks(const StepBinding& binding, std::int64_t begin, std::int64_t end) {
-    alignas(64) W memory[kMaxPointwiseSlots * kBlock];
-    W* slots[kMaxPointwiseSlots];
-    const std::size_t firstConstant = code_.registers + code_.inputs;
-    const std::size_t firstOutput = firstConstant + code_.constants;
-    for (std::size_t s = 0; s < code_.slots(); ++s) slots[s] = memory + static_cast<std::int64_t>(s) * kBlock;
-    for (std::size_t i = 0; i < code_.constants; ++i) fill(slots[firstConstant + i], constants_[i]);
-    for (std::size_t i = 0; i < code_.inputs; ++i) {
-      if (!inputs_[i].isScalar) continue;
-      W value{};
-      convertIn(binding.inputs[i].view.dtype, binding.inputs[i].view.data, 1, &value);
-      fill(slots[code_.registers + i], value);
-    }
-    for (std::int64_t b = begin; b < end; ++b) {
-      const std::int64_t start = b * kBlock;
-      const std::int64_t n = count_ - start < kBlock ? count_ - start : kBlock;
-      for (std::size_t i = 0; i < code_.inputs; ++i) loadInput(binding.inputs[i], i, start, n, memory, slots);
-      for (std::size_t o = 0; o < code_.outputs; ++o) {
-        if (isInPlace(binding.outputs[o].view.dtype))
-          slots[firstOutput + o] = static_cast<W*>(binding.outputs[o].mutableData) + start;
-      }
-      execute(slots, n);
-      for (std::size_t o = 0; o < code_.outputs; ++o) {
-        const Operand& out = binding.outputs[o];
-        if (!out.isGiven() || isInPlace(out.view.dtype)) continue;
-        convertOut(out.view.dtype, slots[firstOutput + o], n,
-                   static_cast<std::byte*>(out.mutableData) +
-                       start * static_cast<std::int64_t>(elementBytes(out.view.dtype)));
-      }
-    }
-  }
+  void runBlocks(const StepBinding& binding, std::int64_t begin, std::int64_t end);
 
   static void fill(W* slot, W value) {
     for (std::int64_t k = 0; k < kBlock; ++k) slot[k] = value;
   }
   static bool isInPlace(DType dtype) { return dtype == (kInteger ? DType::kInt64 : DType::kFloat32); }
 
-  void loadInput(const Operand& in, std::size_t i, std::int64_t start, std::int64_t n, W* memory, W** slots) {
-    if (inputs_[i].isScalar) return;
-    const std::size_t slot = code_.registers + i;
-    const DType dtype = in.view.dtype;
-    const auto bytes = static_cast<std::int64_t>(elementBytes(dtype));
-    const auto* data = static_cast<const std::byte*>(in.view.data);
-    if (inputs_[i].isFlat) {
-      if (isInPlace(dtype)) {
-        // Inputs are never destinations: the factory has checked it.
-        slots[slot] = const_cast<W*>(reinterpret_cast<const W*>(data)) + start;
-      } else {
-        convertIn(dtype, data + start * bytes, n, slots[slot]);
-      }
-      return;
-    }
-    W* own = memory + static_cast<std::int64_t>(slot) * kBlock;
-    if (isInPlace(dtype)) {
-      gatherElements(nest_, strides_[i], data, static_cast<std::size_t>(bytes), start, n, own);
-      return;
-    }
-    alignas(8) std::byte packed[kBlock * 8];
-    gatherElements(nest_, strides_[i], data, static_cast<std::size_t>(bytes), start, n, packed);
-    convertIn(dtype, packed, n, own);
-  }
+  void loadInput(const Operand& in, std::size_t i, std::int64_t start, std::int64_t n, W* memory, W** slots);
 
   void execute(W** slots, std::int64_t n) {
     bool fault = false;
@@ -435,6 +382,66 @@ template <typename W> class Pointwise final : public StepKernel {
   std::int64_t count_ = 0;
   std::atomic<bool> fault_{false};
 };
+
+template <typename W>
+void Pointwise<W>::runBlocks(const StepBinding& binding, std::int64_t begin, std::int64_t end) {
+  alignas(64) W memory[kMaxPointwiseSlots * kBlock];
+  W* slots[kMaxPointwiseSlots];
+  const std::size_t firstConstant = code_.registers + code_.inputs;
+  const std::size_t firstOutput = firstConstant + code_.constants;
+  for (std::size_t s = 0; s < code_.slots(); ++s) slots[s] = memory + static_cast<std::int64_t>(s) * kBlock;
+  for (std::size_t i = 0; i < code_.constants; ++i) fill(slots[firstConstant + i], constants_[i]);
+  for (std::size_t i = 0; i < code_.inputs; ++i) {
+    if (!inputs_[i].isScalar) continue;
+    W value{};
+    convertIn(binding.inputs[i].view.dtype, binding.inputs[i].view.data, 1, &value);
+    fill(slots[code_.registers + i], value);
+  }
+  for (std::int64_t b = begin; b < end; ++b) {
+    const std::int64_t start = b * kBlock;
+    const std::int64_t n = count_ - start < kBlock ? count_ - start : kBlock;
+    for (std::size_t i = 0; i < code_.inputs; ++i) loadInput(binding.inputs[i], i, start, n, memory, slots);
+    for (std::size_t o = 0; o < code_.outputs; ++o) {
+      if (isInPlace(binding.outputs[o].view.dtype))
+        slots[firstOutput + o] = static_cast<W*>(binding.outputs[o].mutableData) + start;
+    }
+    execute(slots, n);
+    for (std::size_t o = 0; o < code_.outputs; ++o) {
+      const Operand& out = binding.outputs[o];
+      if (!out.isGiven() || isInPlace(out.view.dtype)) continue;
+      convertOut(out.view.dtype, slots[firstOutput + o], n,
+                 static_cast<std::byte*>(out.mutableData) +
+                     start * static_cast<std::int64_t>(elementBytes(out.view.dtype)));
+    }
+  }
+}
+
+template <typename W>
+void Pointwise<W>::loadInput(const Operand& in, std::size_t i, std::int64_t start, std::int64_t n, W* memory,
+                             W** slots) {
+  if (inputs_[i].isScalar) return;
+  const std::size_t slot = code_.registers + i;
+  const DType dtype = in.view.dtype;
+  const auto bytes = static_cast<std::int64_t>(elementBytes(dtype));
+  const auto* data = static_cast<const std::byte*>(in.view.data);
+  if (inputs_[i].isFlat) {
+    if (isInPlace(dtype)) {
+      // Inputs are never destinations: the factory has checked it.
+      slots[slot] = const_cast<W*>(reinterpret_cast<const W*>(data)) + start;
+    } else {
+      convertIn(dtype, data + start * bytes, n, slots[slot]);
+    }
+    return;
+  }
+  W* own = memory + static_cast<std::int64_t>(slot) * kBlock;
+  if (isInPlace(dtype)) {
+    gatherElements(nest_, strides_[i], data, static_cast<std::size_t>(bytes), start, n, own);
+    return;
+  }
+  alignas(8) std::byte packed[kBlock * 8];
+  gatherElements(nest_, strides_[i], data, static_cast<std::size_t>(bytes), start, n, packed);
+  convertIn(dtype, packed, n, own);
+}
 
 Status damaged(const char* what) {
   return Status(ErrorCode::kEngineDamaged, std::string("a cpu.pointwise step is damaged: ") + what);
