@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that a model computes from constants through operators without symbolic contents (a Ceil of a float, a maximum): small results that
 // depend on nothing else are computed while shapes are inferred, by the reference kernels. Floats are kept in `Value::known`, integers become
-// contents. A node that fails here is left to the run, which may never reach it. Tested by src/op/infer_test.cpp.
+// contents. A node that fails here is left to the run, which may never reach it. Tested by src/import/onnx/reader_test.cpp.
 #include <algorithm>
 
 #include "core/element_access.h"
