@@ -46,10 +46,12 @@ MatrixOperand matrixOperand(const TensorView& view, bool isLeft, bool batchFirst
 
 Result<MatMulProblem> matMulProblem(KernelContext& ctx, const TensorView& a, const TensorView& b,
                                     bool transposeA, bool transposeB, bool batchA, bool batchB) {
-  const Status mismatch = Status(ErrorCode::kShapeMismatch, "The matrices cannot be multiplied")
-                              .expected("equal inner sizes and batch sizes that broadcast")
-                              .found(dimsText(a.dims) + " and " + dimsText(b.dims));
-  if (a.rank() == 0 || b.rank() == 0) return mismatch;
+  const auto mismatch = [&] {
+    return Status(ErrorCode::kShapeMismatch, "The matrices cannot be multiplied")
+        .expected("equal inner sizes and batch sizes that broadcast")
+        .found(dimsText(a.dims) + " and " + dimsText(b.dims));
+  };
+  if (a.rank() == 0 || b.rank() == 0) return mismatch();
   const MatrixOperand left = matrixOperand(a, true, batchA);
   const MatrixOperand right = matrixOperand(b, false, batchB);
   const bool swapA = transposeA && a.rank() > 1;
@@ -58,14 +60,14 @@ Result<MatMulProblem> matMulProblem(KernelContext& ctx, const TensorView& a, con
   p.shape.rows = swapA ? left.columns : left.rows;
   p.shape.depth = swapA ? left.rows : left.columns;
   p.shape.columns = swapB ? right.rows : right.columns;
-  if (p.shape.depth != (swapB ? right.columns : right.rows)) return mismatch;
+  if (p.shape.depth != (swapB ? right.columns : right.rows)) return mismatch();
   p.lineStrideA = left.lineStride;
   p.lineStrideB = right.lineStride;
   p.alongDepthA = !swapA;
   p.alongDepthB = swapB;
 
   auto batch = broadcastDims(left.batch, right.batch);
-  if (!batch) return mismatch;
+  if (!batch) return mismatch();
   p.shape.batch = elementCount(*batch);
   auto offsets = ctx.scratch<std::int64_t>(2 * p.shape.batch);
   if (!offsets) return offsets.status();

@@ -375,10 +375,11 @@ ProgramBuilder runningSum(std::int64_t axis, bool reversed, std::int64_t outputA
   b.step(body, "ref:Add", {sum, slice}, {next});
   b.program.blocks[body].results = {next, next};
   const std::int32_t last = b.value("last", b.dims({2}));
-  const std::int32_t all = b.value("all",
-                                   outputAxis == 0 || outputAxis == -2 ? std::vector<std::uint32_t>{length, b.number(2)}
-                                                   : std::vector<std::uint32_t>{b.number(2), length},
-                                   DType::kFloat32, Storage::kOutput);
+  const std::int32_t all =
+      b.value("all",
+              outputAxis == 0 || outputAxis == -2 ? std::vector<std::uint32_t>{length, b.number(2)}
+                                                  : std::vector<std::uint32_t>{b.number(2), length},
+              DType::kFloat32, Storage::kOutput);
   Step& scan = b.step(0, "flow.scan", {start, x}, {last, all});
   scan.blocks = {body};
   scan.parameters.set("num_scan_inputs", std::int64_t{1});

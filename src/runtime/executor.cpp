@@ -252,7 +252,10 @@ Status Executor::sizeOutputs(const StepState& step) {
     std::array<std::int64_t, kMaxRank> dims{};
     std::size_t rank = info(v).dims.size();
     if (!knownDims(v, dims)) {
-      value.rank = 0;
+      // Empty until the kernel sizes it, so that a kernel which never does writes nothing, and allOutputsSized reports it.
+      value.rank =
+          std::min<std::uint32_t>(1, info(v).rankKnown ? static_cast<std::uint32_t>(info(v).dims.size()) : 1);
+      if (value.rank != 0) value.dims[0] = 0;
       value.data = nullptr;
       if (step.step->shapeRule != ShapeRule::kBroadcast) continue;
       ROTA_RETURN_IF_ERROR(broadcastDims(step, dims, rank));
