@@ -50,7 +50,7 @@ class OpenVino:
 
     def __init__(self, model, threads):
         import openvino
-        self.version = openvino.__version__
+        self.version = openvino.__version__.split("-")[0]
         start = time.perf_counter()
         core = openvino.Core()
         self.compiled = core.compile_model(str(model), "CPU", {

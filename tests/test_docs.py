@@ -48,6 +48,17 @@ def test_shell_blocks_run(name, tmp_path, rota_path):
     assert np.load(tmp_path / "outputs/scores.npy").shape == (2 if name == "getting-started.md" else 3, 10)
 
 
+def test_programs_compile(tmp_path):
+    programs = [program for path in GUIDES for program in blocks(path.read_text(), "cpp")]
+    assert programs
+    for number, program in enumerate(programs):
+        source = tmp_path / f"{number}.cpp"
+        source.write_text(program)
+        done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", source],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
 def test_links_lead_somewhere():
     texts = [*GUIDES, ROOT / "README.md", ROOT / "HACKING.md", ROOT / "CONTRIBUTING.md"]
     dead = [f"{path.name}: {link}" for path in texts for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text())
