@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The JSON form of what `inspect.h` reads from an engine; the only source of this folder that knows a JSON library.
+// Tested by src/engine/inspect_test.cpp.
 #include <nlohmann/json.hpp>
 
 #include "engine/inspect.h"
