@@ -134,14 +134,16 @@ def main():
     print(f"outputs   relative L2 difference {difference:.1e} (limit {AGREEMENT:.0e})")
     print_times(rota, peer, build["build_s"], peer.measured[0]["version"])
 
-    same = set(texts.values()) == {phrase} and difference <= AGREEMENT
-    print("\nRota read the phrase." if same else "\nThe answers differ.")
-    return 0 if same else 1
+    if texts["Rota"] != texts["ONNX Runtime"] or not difference <= AGREEMENT:
+        print("\nThe answers differ.")
+        return 1
+    print("\nRota read the phrase." if texts["Rota"] == phrase else "\nBoth read something else than was drawn.")
+    return 0 if texts["Rota"] == phrase else 1
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (StepFailed, RuntimeError) as error:
+    except (StepFailed, RuntimeError, OSError) as error:
         print(f"demo: {error}", file=sys.stderr)
         sys.exit(1)

@@ -76,6 +76,8 @@ def random_phrase(random):
 
 def draw(phrase):
     """The phrase in one line, dark on white, as wide as it needs to be."""
+    if not FONT.is_file():
+        raise RuntimeError(f"{FONT} is not there: `make setup` installs Debian's fonts-dejavu-core")
     font = ImageFont.truetype(str(FONT), FONT_SIZE)
     image = Image.new("RGB", (int(font.getlength(phrase)) + 2 * MARGIN, HEIGHT), "white")
     ImageDraw.Draw(image).text((MARGIN, HEIGHT // 2), phrase, font=font, fill=(20, 20, 60), anchor="lm")
