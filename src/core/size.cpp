@@ -230,7 +230,7 @@ const SizeAtom* SizeTable::internAtom(SizeAtom atom) {
 Size SizeTable::makeSize(Terms terms) {
   if (terms.empty()) return Size(0);
   if (terms.size() == 1 && terms.front().monomial.empty()) return Size(terms.front().coefficient);
-  if (hasDivisors || !exact.empty()) {
+  if (hasDivisors || !facts.exact.empty()) {
     Size rewritten;
     if (rewriteExact(*this, terms, rewritten)) return rewritten;
   }

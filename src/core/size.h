@@ -132,6 +132,9 @@ class SizeContext {
   /// The size of the broadcast of two dims; records the guard it needs, an error when they can never be broadcast.
   Result<Size> broadcast(Size a, Size b, std::string node, std::string reason);
 
+  /// `s` is at least 0, as every dim is: what computes a shape refuses a negative one, so nobody needs a guard. Ranges use it.
+  void assumeNonNegative(Size s);
+
   /// What is required between pushScope and popScope holds only where a conditional block runs: its guards carry `scope`, and its
   /// substitutions and narrowed ranges are forgotten at popScope. Scopes nest.
   void pushScope(std::uint32_t scope);

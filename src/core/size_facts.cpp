@@ -78,7 +78,7 @@ class Resolver {
       return known->second;
     const Size plain = table_.sizeOf(atom);
     Size result = plain;
-    if (const auto found = table_.substitutions.find(atom); found != table_.substitutions.end()) {
+    if (const auto found = table_.facts.substitutions.find(atom); found != table_.facts.substitutions.end()) {
       result = resolve(found->second, depth + 1);
     } else if (atom->kind != AtomKind::kSymbol) {
       std::vector<Size> operands;
@@ -174,7 +174,7 @@ void learnExactDivision(SizeTable& table, Size difference, const Equation& equat
       entry.divisor = *both;
     table.hasDivisors = true;
   } else {
-    table.exact.push_back(division);
+    table.facts.exact.push_back(division);
   }
   ++table.epoch;
 }
@@ -216,7 +216,7 @@ void substitute(SizeTable& table, const SizeAtom* atom, Size by) {
   } else if (const SizeAtom* kept = asAtom(by); kept != nullptr && kept->kind == AtomKind::kSymbol) {
     narrow(table.symbols[kept->symbol], rangeOfAtom(atom));
   }
-  table.substitutions[atom] = by;
+  table.facts.substitutions[atom] = by;
   ++table.epoch;
 }
 
@@ -301,15 +301,26 @@ Result<Size> SizeContext::broadcast(Size a, Size b, std::string node, std::strin
 
 const std::vector<SizeGuard>& SizeContext::guards() const { return impl_->guards; }
 
+void SizeContext::assumeNonNegative(Size s) {
+  s = resolve(s);
+  if (s.node() == nullptr || range(s).lo >= 0) return;
+  if (const auto symbol = asSymbol(s)) {
+    narrow(impl_->symbols[*symbol], {0, kUnbounded});
+  } else {
+    impl_->facts.nonNegative.insert(s.node());
+    if (const SizeAtom* atom = asAtom(s)) impl_->facts.nonNegativeAtoms.insert(atom);
+  }
+  ++impl_->epoch;
+}
+
 void SizeContext::pushScope(std::uint32_t scope) {
-  impl_->scopes.push_back({scope, impl_->substitutions, impl_->exact, impl_->symbols});
+  impl_->scopes.push_back({scope, impl_->facts, impl_->symbols});
 }
 
 void SizeContext::popScope() {
   CHECK(!impl_->scopes.empty());
   SizeScope& scope = impl_->scopes.back();
-  impl_->substitutions = std::move(scope.substitutions);
-  impl_->exact = std::move(scope.exact);
+  impl_->facts = std::move(scope.facts);
   std::move(scope.symbols.begin(), scope.symbols.end(), impl_->symbols.begin());
   impl_->scopes.pop_back();
   ++impl_->epoch;
@@ -350,12 +361,17 @@ std::shared_ptr<SizeContext> SizeContext::clone() const {
                             added.b.constant().value_or(0), added.kind, added.scope});
   }
   const auto adoptAtom = [&](const SizeAtom* atom) { return asAtom(copy->adopt(atom->table->sizeOf(atom))); };
-  for (const SizeAtom* atom : impl_->exact) {
+  for (const SizeAtom* atom : impl_->facts.exact) {
     const Size division = impl_->sizeOf(atom);
-    if (asAtom(division) == atom) table.exact.push_back(adoptAtom(atom));
+    if (asAtom(division) == atom) table.facts.exact.push_back(adoptAtom(atom));
   }
-  for (const auto& [atom, by] : impl_->substitutions) {
-    if (const SizeAtom* own = adoptAtom(atom)) table.substitutions.emplace(own, copy->adopt(by));
+  for (const auto& [atom, by] : impl_->facts.substitutions) {
+    if (const SizeAtom* own = adoptAtom(atom)) table.facts.substitutions.emplace(own, copy->adopt(by));
+  }
+  for (const SizeNode* node : impl_->facts.nonNegative) {
+    const Size own = copy->adopt(Size(node));
+    if (own.node() != nullptr) table.facts.nonNegative.insert(own.node());
+    if (const SizeAtom* atom = asAtom(own)) table.facts.nonNegativeAtoms.insert(atom);
   }
   return copy;
 }

@@ -158,6 +158,25 @@ TEST_F(SizeFactsTest, BroadcastOfSymbolsIsRightForAllowedValues) {
   }
 }
 
+TEST_F(SizeFactsTest, DimsAreNotNegative) {
+  const Size read = symbol("read", std::numeric_limits<std::int64_t>::min());
+  const Size rows = floorDiv(read + 15, 16);
+  const Size pairs = rows * 2 - read;
+  EXPECT_NE(max(rows, 0), rows);
+  sizes_.pushScope(3);
+  sizes_.assumeNonNegative(rows);
+  sizes_.assumeNonNegative(pairs);
+  EXPECT_EQ(max(rows, 0), rows);
+  EXPECT_EQ(sizes_.range(rows * batch_ + 1).lo, 1);
+  EXPECT_EQ(sizes_.range(pairs).lo, 0);
+  const auto copy = sizes_.clone();
+  EXPECT_EQ(copy->range(copy->adopt(rows)).lo, 0);
+  sizes_.popScope();
+  EXPECT_LT(sizes_.range(rows).lo, 0);
+  sizes_.assumeNonNegative(read);
+  EXPECT_EQ(sizes_.range(rows).lo, 0);
+}
+
 TEST_F(SizeFactsTest, ScopesForget) {
   sizes_.pushScope(7);
   ASSERT_TRUE(equal(seq_, 1));

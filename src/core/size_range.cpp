@@ -211,10 +211,7 @@ SizeRange modRange(SizeRange p, SizeRange q) {
   return range;
 }
 
-}  // namespace
-
-SizeRange rangeOfAtom(const SizeAtom* atom) {
-  if (atom->kind == AtomKind::kSymbol) return atom->table->symbols[atom->symbol].range;
+SizeRange plainRangeOfAtom(const SizeAtom* atom) {
   if (atom->kind == AtomKind::kFloorDiv)
     return floorDivRange(rangeOf(atom->operands[0]), rangeOf(atom->operands[1]));
   if (atom->kind == AtomKind::kMod) return modRange(rangeOf(atom->operands[0]), rangeOf(atom->operands[1]));
@@ -225,6 +222,15 @@ SizeRange rangeOfAtom(const SizeAtom* atom) {
     range.lo = isMin ? std::min(range.lo, other.lo) : std::max(range.lo, other.lo);
     range.hi = isMin ? std::min(range.hi, other.hi) : std::max(range.hi, other.hi);
   }
+  return range;
+}
+
+}  // namespace
+
+SizeRange rangeOfAtom(const SizeAtom* atom) {
+  if (atom->kind == AtomKind::kSymbol) return atom->table->symbols[atom->symbol].range;
+  SizeRange range = plainRangeOfAtom(atom);
+  if (range.lo < 0 && range.hi >= 0 && atom->table->facts.nonNegativeAtoms.contains(atom)) range.lo = 0;
   return range;
 }
 
@@ -246,6 +252,7 @@ SizeRange rangeOf(Size s) {
   }
   range.hi = canNegate ? times(lowerBound(negated, table, budgetHigh), -1) : kUnbounded;
   boundByConstant(node.terms, range);
+  if (range.lo < 0 && table.facts.nonNegative.contains(&node)) range.lo = 0;
   // Contradictory facts (a symbol narrowed to nothing) must not turn into an inverted interval.
   if (range.lo > range.hi) range.lo = range.hi;
   node.range = range;
@@ -266,7 +273,7 @@ bool provablyDivisible(Size s, std::int64_t divisor) {
   if (!s.isValid()) return false;
   if (const auto value = s.constant()) return *value % divisor == 0;
   const SizeTable& table = *tableOf(s);
-  for (const SizeAtom* exact : table.exact) {
+  for (const SizeAtom* exact : table.facts.exact) {
     const auto known = exact->operands[1].constant();
     if (exact->operands[0] == s && known && *known % divisor == 0) return true;
   }
@@ -292,7 +299,7 @@ bool provablyDivisible(Size s, std::int64_t divisor) {
 bool SizeTable::knowsExact(const SizeAtom* atom) {
   if (const auto c = atom->operands[1].constant(); c && *c > 0)
     return provablyDivisible(atom->operands[0], *c);
-  return std::find(exact.begin(), exact.end(), atom) != exact.end();
+  return std::find(facts.exact.begin(), facts.exact.end(), atom) != facts.exact.end();
 }
 
 SizeRange SizeContext::range(Size s) const { return rangeOf(s); }

@@ -185,7 +185,7 @@ Size modBySize(Size a, Size b) {
   const SizeRange rangeB = rangeOf(b);
   if ((rangeB.lo > 0 || rangeB.hi < 0) && divideExact(a, b)) return 0;
   if (rangeB.lo >= 1 && rangeOf(a).lo >= 0 && provablyAtLeast(b, a + 1)) return a;
-  for (const SizeAtom* exact : table.exact) {
+  for (const SizeAtom* exact : table.facts.exact) {
     if (exact->operands[0] == a && exact->operands[1] == b) return 0;
   }
   return table.makeAtom(AtomKind::kMod, {a, b});

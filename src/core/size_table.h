@@ -14,6 +14,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -81,11 +82,18 @@ struct NodeEqual {
 using GuardKey =
     std::tuple<const SizeNode*, std::int64_t, const SizeNode*, std::int64_t, GuardKind, std::uint32_t>;
 
-/// Undone by popScope.
+/// What has been learnt about sizes.
+struct SizeFacts {
+  std::unordered_map<const SizeAtom*, Size> substitutions;
+  std::vector<const SizeAtom*> exact;  // floordiv atoms whose division is known to have no remainder
+  std::unordered_set<const SizeNode*> nonNegative;
+  std::unordered_set<const SizeAtom*> nonNegativeAtoms;
+};
+
+/// What popScope brings back.
 struct SizeScope {
   std::uint32_t scope = 0;
-  std::unordered_map<const SizeAtom*, Size> substitutions;
-  std::vector<const SizeAtom*> exact;
+  SizeFacts facts;
   std::vector<Symbol> symbols;
 };
 
@@ -99,8 +107,7 @@ struct SizeTable {
 
   std::vector<SizeGuard> guards;
   std::set<GuardKey> guardKeys;
-  std::unordered_map<const SizeAtom*, Size> substitutions;
-  std::vector<const SizeAtom*> exact;  // floordiv atoms whose division is known to have no remainder
+  SizeFacts facts;
   bool hasDivisors = false;
   std::vector<SizeScope> scopes;
 

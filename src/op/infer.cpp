@@ -75,6 +75,7 @@ class NodeInference : public InferContext {
 
  private:
   Status checkResults();
+  std::string inputTypes() const;
 
   ir::Node& node_;
   SizeContext& sizes_;
@@ -147,6 +148,16 @@ Status NodeInference::inferBlock(ir::Graph& block) {
   return status;
 }
 
+/// For messages: the types of the inputs, cut off where they run long.
+std::string NodeInference::inputTypes() const {
+  constexpr std::size_t kMaxText = 300;
+  std::string text = "inputs";
+  for (const ir::Value* input : node_.inputs) {
+    if (input != nullptr && text.size() < kMaxText) text += " " + describeType(input->type, sizes_);
+  }
+  return text.size() < kMaxText ? text : text.substr(0, kMaxText) + " ...";
+}
+
 Status NodeInference::checkResults() {
   for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
     ir::Value* output = node_.outputs[i];
@@ -161,12 +172,13 @@ Status NodeInference::checkResults() {
       if (!dim.isValid()) {
         return error(ErrorCode::kModelTooLarge,
                      "a dim of output " + std::to_string(i) + " is too large to compute with",
-                     "sizes within 64 bits and expressions of moderate length");
+                     "sizes within 64 bits and expressions of moderate length", inputTypes());
       }
       if (sizes_.range(dim).hi < 0) {
         return error(ErrorCode::kShapeMismatch, "a dim of output " + std::to_string(i) + " would be negative",
                      "dims of at least 0", describeType(output->type, sizes_));
       }
+      sizes_.assumeNonNegative(dim);
     }
   }
   return Status::ok();
