@@ -136,7 +136,8 @@ class SizeContext {
   void assumeNonNegative(Size s);
 
   /// What is required between pushScope and popScope holds only where a conditional block runs: its guards carry `scope`, and its
-  /// substitutions and narrowed ranges are forgotten at popScope. Scopes nest.
+  /// substitutions and narrowed ranges are forgotten at popScope. Scopes nest. Entering a scope again drops the guards it had: the block is inferred
+  /// anew, perhaps with other types.
   void pushScope(std::uint32_t scope);
   void popScope();
 

@@ -314,6 +314,9 @@ void SizeContext::assumeNonNegative(Size s) {
 }
 
 void SizeContext::pushScope(std::uint32_t scope) {
+  std::erase_if(impl_->guards, [scope](const SizeGuard& guard) { return guard.scope == scope; });
+  std::erase_if(impl_->guardKeys,
+                [scope](const GuardKey& key) { return std::get<std::uint32_t>(key) == scope; });
   impl_->scopes.push_back({scope, impl_->facts, impl_->symbols});
 }
 

@@ -192,6 +192,11 @@ TEST_F(SizeFactsTest, ScopesForget) {
   EXPECT_EQ(sizes_.guards()[0].scope, 7U);
   EXPECT_EQ(sizes_.guards()[1].scope, 8U);
   ASSERT_TRUE(equal(seq_, 3)) << "what held in one branch does not bind the other";
+  sizes_.pushScope(7);
+  sizes_.popScope();
+  ASSERT_EQ(sizes_.guards().size(), 2U) << "a block that is inferred again starts without guards";
+  EXPECT_EQ(sizes_.guards()[0].scope, 8U);
+  EXPECT_EQ(sizes_.guards()[1].scope, 0U);
 }
 
 TEST_F(SizeFactsTest, RandomEqualitiesStayConsistent) {
