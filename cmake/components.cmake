@@ -35,7 +35,7 @@ rota_component(api DEPENDS precision tune import LIBRARY compile TESTS shared)
 rota_component(capi DEPENDS api LIBRARY compile TESTS shared)
 
 # --- The program.
-rota_component(data DEPENDS op runtime LIBRARY compile TESTS shared)
+rota_component(data DEPENDS import runtime LIBRARY compile TESTS shared)
 rota_component(cli DEPENDS api data TESTS shared LABEL cpu EXCEPT "^main\\.cpp$")
 
 # --- oneDNN, a module that the runtime opens when a plan names it.

@@ -17,6 +17,12 @@ find_package(spdlog QUIET)
 rota_need(spdlog_FOUND "spdlog" libspdlog-dev)
 find_package(nlohmann_json QUIET)
 rota_need(nlohmann_json_FOUND "nlohmann-json" nlohmann-json3-dev)
+find_path(ROTA_ZLIB_INCLUDE zlib.h)
+find_library(ROTA_ZLIB_LIBRARY z)
+if(ROTA_ZLIB_INCLUDE AND ROTA_ZLIB_LIBRARY)
+  set(zlib_FOUND TRUE)
+endif()
+rota_need(zlib_FOUND "zlib" zlib1g-dev)
 find_package(CLI11 QUIET)
 rota_need(CLI11_FOUND "CLI11" libcli11-dev)
 # oneDNN's own CMake file asks for OpenCL, which we do not use.
@@ -62,8 +68,9 @@ target_include_directories(rota_dependencies_runtime SYSTEM INTERFACE "${ROTA_XX
 target_link_libraries(rota_dependencies_runtime INTERFACE "${ROTA_XXHASH_LIBRARY}" spdlog::spdlog fmt::fmt Threads::Threads
                                                           ${CMAKE_DL_LIBS})
 add_library(rota_dependencies_compile INTERFACE)
-target_include_directories(rota_dependencies_compile SYSTEM INTERFACE "${ROTA_PROTOZERO_INCLUDE}")
-target_link_libraries(rota_dependencies_compile INTERFACE rota_dependencies_runtime nlohmann_json::nlohmann_json CLI11::CLI11)
+target_include_directories(rota_dependencies_compile SYSTEM INTERFACE "${ROTA_PROTOZERO_INCLUDE}" "${ROTA_ZLIB_INCLUDE}")
+target_link_libraries(rota_dependencies_compile INTERFACE rota_dependencies_runtime nlohmann_json::nlohmann_json CLI11::CLI11
+                                                          "${ROTA_ZLIB_LIBRARY}")
 
 add_library(rota_dependencies_onednn INTERFACE)
 target_include_directories(rota_dependencies_onednn SYSTEM INTERFACE "${ROTA_DNNL_INCLUDE}")

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -29,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 struct BenchArguments {
   ModelArguments model;
   std::vector<std::string> inputs;
+  std::vector<std::string> ranges;
   double duration = 3;
   double warmupMs = 200;
   std::int64_t iterations = 0;
@@ -84,7 +84,7 @@ Status timeRuns(Context& context, const BenchArguments& a, std::vector<double>& 
   return Status::ok();
 }
 
-Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const BenchArguments& a) {
+Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const BenchArguments& a, Progress& progress) {
   Measured m;
   std::vector<std::unique_ptr<Context>> contexts;
   for (int s = 0; s < a.streams; ++s) {
@@ -97,7 +97,9 @@ Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const
     if (s == 0) m.firstRunMs = msSince(start);
     contexts.push_back(std::move(*context));
   }
+  progress.setTimed("warm-up", a.warmupMs / 1e3);
   for (auto& c : contexts) ROTA_RETURN_IF_ERROR(warmUp(*c, a.warmupMs / static_cast<double>(a.streams)));
+  progress.setTimed("measuring", a.duration);
   std::vector<std::vector<double>> latencies(contexts.size());
   std::vector<Status> statuses(contexts.size());
   const auto start = Clock::now();
@@ -186,13 +188,15 @@ void printText(const BenchArguments& a, const OpenedEngine& opened, const Measur
 Status runBench(const BenchArguments& a, const Invocation& invocation) {
   auto opened = openEngine(a.model, invocation);
   if (!opened) return opened.status();
-  data::InputRequest request{opened->engine->inputs(), {}};
-  for (const auto& [name, ranges] : opened->ranges)
-    for (const DimRange& r : ranges) request.sizes[name].push_back(r.opt);
-  auto inputs = data::loadInputs(a.inputs, request);
+  auto request = inputRequest(*opened, a.ranges);
+  if (!request) return request.status();
+  auto inputs = data::loadInputs(a.inputs, *request);
   if (!inputs) return inputs.status();
   for (const std::string& line : inputs->notes) note(invocation, line);
-  auto measured = measure(*opened->engine, *inputs, a);
+  auto measured = [&] {
+    Progress progress(invocation, "bench");
+    return measure(*opened->engine, *inputs, a, progress);
+  }();
   if (!measured) return measured.status();
   const int threads = a.model.threads > 0 ? a.model.threads : ThreadPool::defaultThreads();
   if (!a.json.empty()) return writeJson(a.json, toJson(invocation, a, *opened, *measured, threads));
@@ -206,13 +210,13 @@ void addBench(CLI::App& app, Invocation& invocation) {
   auto a = std::make_shared<BenchArguments>();
   CLI::App* sub = app.add_subcommand("bench", "Measure latency, throughput, first run and memory");
   addModelOptions(*sub, a->model);
-  sub->add_option("--inputs", a->inputs, "A folder of NAME.npy, NAME=FILE …, or random[:SEED] (default)")->expected(1, -1)->take_all();
-  sub->add_option("--duration", a->duration, "Seconds to measure")->capture_default_str()->check(CLI::Range(0.0, 1e6));
-  sub->add_option("--warmup", a->warmupMs, "Milliseconds of warm-up, never counted")->capture_default_str()->check(CLI::Range(0.0, 1e9));
-  sub->add_option("--iterations", a->iterations, "At least this many runs");
+  addInputOptions(*sub, a->inputs, a->ranges);
+  addTimeOption(*sub, "--duration", a->duration, 1, "Time to measure, in seconds or with a unit; default 3");
+  addTimeOption(*sub, "--warmup", a->warmupMs, 1e-3, "Warm-up, never counted, in milliseconds or with a unit; default 200");
+  sub->add_option("--iterations", a->iterations, "At least this many runs")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   sub->add_option("--streams", a->streams, "Contexts that run at once")->capture_default_str()->check(CLI::Range(1, 1024));
-  sub->add_option("--percentiles", a->percentiles, "Further percentiles for --json")->delimiter(',')->check(CLI::Range(0.0, 100.0));
-  sub->add_flag("--profile-steps", a->profile, "Time of each step by source node, in one more run");
+  sub->add_option("--percentiles", a->percentiles, "Further percentiles for --json")->delimiter(',')->check(numberIn(0, 100));
+  sub->add_flag("--profile-steps", a->profile, "Also --profile without a range: time of each step by source node, in one more run");
   addJsonOption(*sub, a->json);
   sub->footer("Example: rota bench model.rota --inputs inputs/ --threads 1 --json");
   sub->callback([a, &invocation] {

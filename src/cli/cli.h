@@ -5,10 +5,15 @@
 // line. Exit codes come from the error table (core/error_table.h).
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +23,7 @@
 #include <rota/engine.h>
 
 #include "core/tensor.h"
+#include "data/inputs.h"
 
 namespace rota::cli {
 
@@ -26,6 +32,10 @@ struct Invocation {
   std::vector<std::string> arguments;   ///< The command line, program name first.
   bool quiet = false;
   bool verbose = false;
+  std::string config;                   ///< --config FILE; read by completeCommandLine.
+  std::vector<std::string> settings;    ///< What variables and configuration set, for `rota devices`.
+  std::string logLevel = "warning";
+  std::string logFile;
   int exitCode = 0;                     ///< Set by the subcommand that ran.
 };
 
@@ -42,6 +52,39 @@ struct ModelArguments {
   int threads = 0;
   bool noNativeCode = false;
   std::string verify = "quick";
+};
+
+/// The arguments without the program's name, in normal form, completed from ROTA_<OPTION> and the configuration file.
+Result<std::vector<std::string>> completeCommandLine(CLI::App& app, Invocation& invocation);
+
+/// A number between the limits; NaN is refused.
+CLI::Validator numberIn(double low, double high);
+/// Seconds from "2", "2s", "200ms", "1m", "1h"; a number alone is in `unit` seconds.
+Result<double> parseTime(const std::string& text, double unit);
+/// An option that takes a time. `factor`: of a second, for numbers alone and for `value`.
+CLI::Option* addTimeOption(CLI::App& app, const char* name, double& value, double factor, const char* help);
+
+/// Draws how far a job is, until it is destroyed. `set` may be called from any thread.
+class Progress {
+ public:
+  Progress(const Invocation& invocation, std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void set(std::string_view phase, double done, double total);
+  /// A phase whose end is known: it is as far as its time.
+  void setTimed(std::string_view phase, double seconds);
+
+ private:
+  void draw();
+
+  std::string what_, phase_ = "start";
+  double done_ = 0, total_ = 0;
+  bool terminal_ = false, ended_ = false, timed_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), phaseStart_ = start_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
 };
 
 void addModelOptions(CLI::App& app, ModelArguments& arguments);
@@ -88,6 +131,10 @@ struct OpenedEngine {
   std::map<std::string, std::vector<DimRange>> ranges;
 };
 Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocation& invocation);
+/// What is known of the inputs: sizes from the options, tables from the engine, ranges from --range.
+Result<data::InputRequest> inputRequest(const OpenedEngine& opened, const std::vector<std::string>& ranges);
+/// --inputs and --range.
+void addInputOptions(CLI::App& app, std::vector<std::string>& inputs, std::vector<std::string>& ranges);
 /// Builds `arguments.path` into `engine`.
 Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation, const std::string& engine);
 

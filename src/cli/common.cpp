@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options, errors, JSON results and progress lines that all subcommands share.
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
 
@@ -7,6 +9,7 @@
 #include "core/check.h"
 #include "core/error_table.h"
 #include "core/file.h"
+#include "core/log.h"
 
 namespace rota::cli {
 
@@ -24,11 +27,57 @@ void addModelOptions(CLI::App& app, ModelArguments& a) {
   app.add_option("--verify", a.verify, "What is verified when an engine is loaded: quick or full")->check(CLI::IsMember({"quick", "full"}));
 }
 
+void addInputOptions(CLI::App& app, std::vector<std::string>& inputs, std::vector<std::string>& ranges) {
+  app.add_option("--inputs", inputs, "A folder of NAME.npy (or .pb, .bin, .json), NAME=FILE …, one .npz or .json for all, or random[:SEED] (default)")->expected(1, -1)->take_all();
+  app.add_option("--range", ranges, "Values of a random input: NAME=LO:HI (repeatable)")->take_all();
+}
+
 void addJsonOption(CLI::App& app, std::string& jsonFile) {
   app.add_option("--json", jsonFile, "One JSON object on standard output, or into a file with --json=FILE")->expected(0, 1)->default_str("-")->force_callback(false);
 }
 
+CLI::Validator numberIn(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return std::string();
+        char message[160];
+        std::snprintf(message, sizeof message, "expected a number from %g to %g, found '%.60s'", low, high, text.c_str());
+        return std::string(message);
+      },
+      "NUMBER");
+}
+
+Result<double> parseTime(const std::string& text, double unit) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string suffix(end, text.data() + text.size());
+  if (suffix == "ms") unit = 1e-3;
+  else if (suffix == "s") unit = 1;
+  else if (suffix == "m") unit = 60;
+  else if (suffix == "h") unit = 3600;
+  else if (!suffix.empty()) unit = -1;
+  if (error != std::errc() || unit < 0 || !(value >= 0 && value * unit <= 1e9)) {
+    return Status(ErrorCode::kUsage, "a time is a number with or without s, ms, m, h").expected("for example 3, 500ms or 2m").found(text);
+  }
+  return value * unit;
+}
+
+CLI::Option* addTimeOption(CLI::App& app, const char* name, double& value, double factor, const char* help) {
+  return app.add_option_function<std::string>(
+                name,
+                [&value, factor, name](const std::string& text) {
+                  const auto seconds = parseTime(text, factor);
+                  if (!seconds) throw CLI::ValidationError(name, "expected a time such as 3, 500ms or 2m, found '" + text + "'");
+                  value = *seconds / factor;
+                },
+                help)
+      ->type_name("TIME");
+}
+
 int fail(const Status& status) {
+  logToFile(LogLevel::kError, status.toString());
   std::cerr << "error: " << status.toString() << "\n";
   return exitCodeOf(status.code());
 }
@@ -46,10 +95,11 @@ Status writeJson(const std::string& file, const nlohmann::ordered_json& json) {
   const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (file != "-") return writeFile(file, text);
   std::cout << text << std::flush;
-  return std::cout ? Status::ok() : Status(ErrorCode::kFileWrite, "standard output cannot be written");
+  return std::cout ? Status::ok() : writeFileError("standard output", errno);
 }
 
 void note(const Invocation& invocation, const std::string& line) {
+  logToFile(LogLevel::kInfo, line);
   if (!invocation.quiet) std::cerr << line << "\n";
 }
 

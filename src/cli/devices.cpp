@@ -16,10 +16,12 @@ int runDevices(const Invocation& invocation, const std::string& json) {
   const std::string library = onednn.isOk() ? runtime::kernelModuleVersion("onednn") : "";
   if (!json.empty()) {
     auto out = jsonResult(invocation, "devices");
+    out["verdict"] = "found";
     out["devices"] = nlohmann::ordered_json::array();
     out["devices"].push_back({{"device", "cpu"}, {"model", cpu.model}, {"isa", isaLevelName(cpu.level)}, {"physical_cores", cpu.physicalCores}, {"logical_cores", cpu.logicalCores},
                               {"threads", ThreadPool::defaultThreads()}, {"l1d_bytes", cpu.l1dBytes}, {"l2_bytes", cpu.l2Bytes}, {"l3_bytes", cpu.l3Bytes}});
     out["libraries"]["onednn"] = onednn.isOk() ? nlohmann::ordered_json(library) : nlohmann::ordered_json(nullptr);
+    out["settings"] = invocation.settings;
     const Status s = writeJson(json, out);
     return s.isOk() ? 0 : fail(s);
   }
@@ -29,6 +31,7 @@ int runDevices(const Invocation& invocation, const std::string& json) {
   std::printf("           %d cores, %d hardware threads; %d for this process (CPU set and quota)\n", cpu.physicalCores, cpu.logicalCores, ThreadPool::defaultThreads());
   std::printf("           L1d %zu KB, L2 %zu KB, L3 %zu KB\n", cpu.l1dBytes >> 10, cpu.l2Bytes >> 10, cpu.l3Bytes >> 10);
   std::printf("oneDNN     %s\n", onednn.isOk() ? library.c_str() : ("not found: " + onednn.toString()).c_str());
+  for (const std::string& line : invocation.settings) std::printf("in force   %s\n", line.c_str());
   return 0;
 }
 

@@ -9,7 +9,7 @@
 namespace rota::cli {
 namespace {
 
-int runInspect(const std::string& path, const std::string& jsonFile, bool full) {
+int runInspect(const Invocation& invocation, const std::string& path, const std::string& jsonFile, bool full) {
   auto engine = engine::readEngine(path, {.verifyWeights = full, .checkTarget = false});
   if (!engine) return fail(engine.status());
   const engine::Inspection inspection = engine::inspect(**engine);
@@ -17,7 +17,10 @@ int runInspect(const std::string& path, const std::string& jsonFile, bool full) 
     std::cout << engine::inspectText(inspection) << std::flush;
     return 0;
   }
-  const Status s = writeJson(jsonFile, nlohmann::ordered_json::parse(engine::inspectJson(inspection)));
+  auto json = jsonResult(invocation, "inspect");
+  json["verdict"] = "sound";
+  json.update(nlohmann::ordered_json::parse(engine::inspectJson(inspection)));
+  const Status s = writeJson(jsonFile, json);
   return s.isOk() ? 0 : fail(s);
 }
 
@@ -33,7 +36,7 @@ void addInspect(CLI::App& app, Invocation& invocation) {
   sub->add_option("--verify", a->verify, "quick, or full to hash the weights too")->check(CLI::IsMember({"quick", "full"}));
   addJsonOption(*sub, a->json);
   sub->footer("Example: rota inspect model.rota");
-  sub->callback([a, &invocation] { invocation.exitCode = runInspect(a->path, a->json, a->verify == "full"); });
+  sub->callback([a, &invocation] { invocation.exitCode = runInspect(invocation, a->path, a->json, a->verify == "full"); });
 }
 
 }  // namespace rota::cli

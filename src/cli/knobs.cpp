@@ -17,9 +17,12 @@ void printKnob(const knob::Knob& k) {
               toString(k.stage), static_cast<int>(k.doc.size()), k.doc.data());
 }
 
-int runKnobs(const std::string& name, const std::string& json) {
+int runKnobs(const Invocation& invocation, const std::string& name, const std::string& json) {
   if (!json.empty()) {
-    const Status s = writeJson(json, nlohmann::ordered_json::parse(knob::knobsToJson(ROTA_VERSION)));
+    auto out = jsonResult(invocation, "knobs");
+    out["verdict"] = "listed";
+    out.update(nlohmann::ordered_json::parse(knob::knobsToJson(ROTA_VERSION)));
+    const Status s = writeJson(json, out);
     return s.isOk() ? 0 : fail(s);
   }
   if (name.empty()) {
@@ -46,7 +49,7 @@ void addKnobs(CLI::App& app, Invocation& invocation) {
   sub->add_option("NAME", a->name, "Only this one");
   addJsonOption(*sub, a->json);
   sub->footer("Example: rota knobs fuse:epilogue");
-  sub->callback([a, &invocation] { invocation.exitCode = runKnobs(a->name, a->json); });
+  sub->callback([a, &invocation] { invocation.exitCode = runKnobs(invocation, a->name, a->json); });
 }
 
 }  // namespace rota::cli

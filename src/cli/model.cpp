@@ -2,7 +2,9 @@
 // Models and engines as operands: told apart by content; a model is built at level 0 for the occasion and loaded from a file that is removed at once.
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -41,7 +43,9 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
   config.level = arguments.level;
   config.threads = arguments.threads;
   config.genericOnly = arguments.noNativeCode;
-  config.progress = [&invocation](const BuildProgress& p) {
+  Progress progress(invocation, "build");
+  config.progress = [&invocation, &progress](const BuildProgress& p) {
+    progress.set(p.phase, static_cast<double>(p.done), static_cast<double>(p.total));
     if (invocation.verbose) note(invocation, "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
     return !interrupted();
   };
@@ -88,8 +92,12 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
     if (!ranges) return ranges.status();
     opened.ranges = ranges->inputs;
     path = temporaryEngine();
+    removeWhenForced(path);
     auto report = buildWith(arguments, invocation, *ranges, path);
-    if (!report) return report.status();
+    if (!report) {
+      keepWhenForced(path);
+      return report.status();
+    }
     opened.wasBuilt = true;
     opened.buildSeconds = secondsSince(start);
   }
@@ -99,7 +107,10 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
   opened.loadMs = secondsSince(start) * 1e3;
   std::error_code ignored;
   opened.engineBytes = std::filesystem::file_size(path, ignored);
-  if (opened.wasBuilt) std::filesystem::remove(path, ignored);  // the mapping keeps the bytes
+  if (opened.wasBuilt) {
+    std::filesystem::remove(path, ignored);  // the mapping keeps the bytes
+    keepWhenForced(path);
+  }
   if (!engine) return engine.status();
   opened.engine = std::move(*engine);
   opened.weightsBytes = opened.engine->weightsBytes();
@@ -111,6 +122,34 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
     opened.ranges = ranges->inputs;
   }
   return opened;
+}
+
+Result<data::InputRequest> inputRequest(const OpenedEngine& opened, const std::vector<std::string>& ranges) {
+  data::InputRequest request{.inputs = opened.engine->inputs()};
+  std::vector<std::string> names;
+  for (const TensorInfo& t : request.inputs) names.push_back(t.name);
+  for (const auto& [name, sizes] : opened.ranges)
+    for (const DimRange& r : sizes) request.sizes[name].push_back(r.opt);
+  const auto manifest = nlohmann::json::parse(opened.engine->manifest(), nullptr, false);
+  if (manifest.is_object() && manifest.contains("input_bounds") && manifest["input_bounds"].is_object()) {
+    for (const auto& [name, size] : manifest["input_bounds"].items())
+      if (size.is_number_integer()) request.tables[name] = size.get<std::int64_t>();
+  }
+  for (const std::string& text : ranges) {
+    auto split = splitName(text, names, "--range");
+    if (!split) return split.status();
+    const std::string& value = split->second;
+    data::ValueRange range;
+    const char* end = value.data() + value.size();
+    const auto low = std::from_chars(value.data(), end, range.low);
+    const bool colon = low.ec == std::errc() && low.ptr != end && *low.ptr == ':';
+    const auto high = colon ? std::from_chars(low.ptr + 1, end, range.high) : low;
+    if (!colon || high.ec != std::errc() || high.ptr != end || !std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
+      return Status(ErrorCode::kUsage, "--range has the form NAME=LO:HI").expected("two numbers, LO <= HI").found(text);
+    }
+    request.ranges[split->first] = range;
+  }
+  return request;
 }
 
 }  // namespace rota::cli

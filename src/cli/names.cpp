@@ -92,7 +92,7 @@ Result<std::pair<std::string, std::string>> splitName(const std::string& text, c
   std::string near;
   for (const std::string& n : knob::nearestNames(text.substr(0, at), names)) near += (near.empty() ? "did you mean " : ", ") + n;
   return Status(ErrorCode::kUnknownName, std::string(option) + " names nothing that the model has")
-      .at("'" + text.substr(0, at) + "'")
+      .at(text.substr(0, at))
       .expected("one of " + listed(names))
       .fix(near.empty() ? "`rota inspect` lists the names" : near + "?");
 }

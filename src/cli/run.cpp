@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "core/check.h"
+#include "core/interrupt.h"
 #include "data/inputs.h"
 #include "data/npy.h"
 
@@ -18,6 +19,7 @@ namespace {
 struct RunArguments {
   ModelArguments model;
   std::vector<std::string> inputs;
+  std::vector<std::string> ranges;
   std::string outputs;
   std::string json;
 };
@@ -93,16 +95,16 @@ Status writeOutputs(const Engine& engine, const Context& context, const std::str
 Status runOnce(const RunArguments& a, const Invocation& invocation) {
   auto opened = openEngine(a.model, invocation);
   if (!opened) return opened.status();
-  data::InputRequest request{opened->engine->inputs(), {}};
-  for (const auto& [name, ranges] : opened->ranges)
-    for (const DimRange& r : ranges) request.sizes[name].push_back(r.opt);
-  auto inputs = data::loadInputs(a.inputs, request);
+  auto request = inputRequest(*opened, a.ranges);
+  if (!request) return request.status();
+  auto inputs = data::loadInputs(a.inputs, *request);
   if (!inputs) return inputs.status();
   for (const std::string& line : inputs->notes) note(invocation, line);
   auto context = opened->engine->createContext(a.model.threads);
   if (!context) return context.status();
   for (const auto& [name, tensor] : inputs->tensors) ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
   ROTA_RETURN_IF_ERROR((*context)->prepare());
+  ROTA_RETURN_IF_ERROR(checkInterrupted());
   ROTA_RETURN_IF_ERROR((*context)->run());
   if (!a.outputs.empty()) {
     ROTA_RETURN_IF_ERROR(writeOutputs(*opened->engine, **context, a.outputs));
@@ -135,7 +137,7 @@ void addRun(CLI::App& app, Invocation& invocation) {
   arguments->model.level = 0;
   CLI::App* sub = app.add_subcommand("run", "Run a model or an engine once");
   addModelOptions(*sub, arguments->model);
-  sub->add_option("--inputs", arguments->inputs, "A folder of NAME.npy, NAME=FILE …, or random[:SEED] (default)")->expected(1, -1)->take_all();
+  addInputOptions(*sub, arguments->inputs, arguments->ranges);
   sub->add_option("--outputs", arguments->outputs, "Folder for NAME.npy of each output; without it a summary is printed");
   addJsonOption(*sub, arguments->json);
   sub->footer("Example: rota run model.rota --inputs inputs/ --outputs outputs/");

@@ -15,6 +15,7 @@ int runVersion(const Invocation& invocation, const std::string& json) {
   const std::string library = onednn ? runtime::kernelModuleVersion("onednn") : "";
   if (!json.empty()) {
     auto out = jsonResult(invocation, "version");
+    out["verdict"] = "known";
     out["version"] = version();
     out["build_type"] = ROTA_BUILD_TYPE;
     out["compiler"] = __VERSION__;

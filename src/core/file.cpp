@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/check.h"
+#include "core/interrupt.h"
 
 namespace rota {
 namespace {
@@ -168,6 +169,7 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
                        std::to_string(counter++) + ".tmp";
     writer->fd_ = retried([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
     if (writer->fd_ >= 0) {
+      removeWhenForced(name);
       writer->temporary_ = std::move(name);
       if (exists) static_cast<void>(fchmod(writer->fd_, mode));  // the umask must not narrow the old mode
       return writer;
@@ -179,7 +181,9 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
 
 FileWriter::~FileWriter() {
   if (fd_ >= 0) close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  keepWhenForced(temporary_);
 }
 
 Status FileWriter::write(const void* data, std::size_t size) {
@@ -210,6 +214,7 @@ Status FileWriter::commit() {
   // After an interrupted close the descriptor is gone on Linux, so it is not repeated.
   if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR) return writeFileError(path_, errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return writeFileError(path_, errno);
+  keepWhenForced(temporary_);
   temporary_.clear();
   syncFolder(folderOf(path_));
   return Status::ok();

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <signal.h>
+#include <unistd.h>
 
 namespace rota {
 namespace {
@@ -14,9 +16,32 @@ namespace {
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "used in a signal handler");
 
+/// Seconds between the first signal and the forced end.
+constexpr unsigned kGrace = 4;
+
+/// Unfinished files. A slot is taken (1), then filled (2), then free again (0); the handler reads only filled ones.
+struct Slot {
+  std::atomic<int> state{0};
+  char path[1024] = {};
+};
+Slot slots[16];
+
+void removeUnfinished() {
+  for (Slot& s : slots)
+    if (s.state.load() == 2) unlink(s.path);
+}
+
+void onAlarm(int) {
+  removeUnfinished();
+  constexpr char kText[] = "error: R1602: the job was interrupted and did not stop in time; it was ended\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(5);
+}
+
 void onSignal(int number) {
   const int before = errno;
   if (flag.exchange(true)) {
+    removeUnfinished();
     // The second one: end as the signal would have ended us, so that the parent sees the true cause.
     struct sigaction byDefault{};
     byDefault.sa_handler = SIG_DFL;
@@ -27,12 +52,33 @@ void onSignal(int number) {
     raise(number);
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
   }
+  alarm(kGrace);
   errno = before;
 }
 
 }  // namespace
 
+void removeWhenForced(const std::string& path) {
+  if (path.size() >= sizeof Slot::path) return;
+  for (Slot& s : slots) {
+    int free = 0;
+    if (!s.state.compare_exchange_strong(free, 1)) continue;
+    std::memcpy(s.path, path.c_str(), path.size() + 1);
+    s.state.store(2);
+    return;
+  }
+}
+
+void keepWhenForced(const std::string& path) {
+  for (Slot& s : slots)
+    if (s.state.load() == 2 && path == s.path) s.state.store(0);
+}
+
 void installInterruptHandlers() {
+  struct sigaction atAlarm{};
+  atAlarm.sa_handler = onAlarm;
+  sigemptyset(&atAlarm.sa_mask);
+  sigaction(SIGALRM, &atAlarm, nullptr);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction current{};
     if (sigaction(number, nullptr, &current) != 0 || current.sa_handler == SIG_IGN) continue;

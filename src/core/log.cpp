@@ -5,7 +5,12 @@
 #include "core/log.h"
 
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
 #include <memory>
+
+#include "core/file.h"
 
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
@@ -32,6 +37,18 @@ Sink& sink() {
   return *instance;
 }
 
+std::FILE* logFile = nullptr;
+
+const char* nameOf(LogLevel level) {
+  switch (level) {
+    case LogLevel::kError: return "error";
+    case LogLevel::kWarning: return "warning";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kVerbose: return "verbose";
+  }
+  return "info";
+}
+
 spdlog::level::level_enum levelOf(LogLevel level) {
   switch (level) {
     case LogLevel::kError: return spdlog::level::err;
@@ -52,7 +69,24 @@ void setLogColor(bool allowed) {
   sink().sink->set_color_mode(allowed ? spdlog::color_mode::automatic : spdlog::color_mode::never);
 }
 
+Status setLogFile(const std::string& path) {
+  logFile = std::fopen(path.c_str(), "ae");
+  return logFile != nullptr ? Status::ok() : writeFileError(path, errno);
+}
+
+void logToFile(LogLevel level, std::string_view message) {
+  if (logFile == nullptr) return;
+  char time[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+  // One call a line: lines of several threads do not mix.
+  std::fprintf(logFile, "%s %s: %.*s\n", time, nameOf(level), static_cast<int>(message.size()), message.data());
+  std::fflush(logFile);
+}
+
 void log(LogLevel level, std::string_view message) {
+  logToFile(level, message);
   if (level > logLevel()) return;
   sink().logger.log(levelOf(level), spdlog::string_view_t(message.data(), message.size()));
 }

@@ -3,7 +3,10 @@
 // process-wide; level and color are set once by the program. Any thread may log. Tested by src/core/log_test.cpp.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include <rota/status.h>
 
 namespace rota {
 
@@ -15,5 +18,9 @@ LogLevel logLevel();
 /// Whether the level may be colored when standard error is a terminal (the program passes what NO_COLOR says).
 void setLogColor(bool allowed);
 void log(LogLevel level, std::string_view message);
+/// Lines also go to the end of this file, with the time. Call it once, before other threads log.
+Status setLogFile(const std::string& path);
+/// Only to that file, if there is one: for what has its own way to the terminal.
+void logToFile(LogLevel level, std::string_view message);
 
 }  // namespace rota

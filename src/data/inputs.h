@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inputs of a run: from a folder, from files named one by one, or made up.
 //
-// Files: NAME.npy (a '/' in an input's name is '_' in the file's name; names that collide are refused), or NAME=FILE. What is missing, unknown or of the wrong
+// Files: NAME.npy, .pb, .bin, .json (a '/' in an input's name is '_' in the file's name; names that collide are refused), input_N.pb by position, one .npz or .json
+// for all, or NAME=FILE (data/forms.h). What is missing, unknown or of the wrong
 // type is an error that lists the names. Tested by src/data/inputs_test.cpp.
 #pragma once
 
@@ -15,10 +16,17 @@
 
 namespace rota::data {
 
+struct ValueRange {
+  double low = 0, high = 0;   ///< Floats: [low, high); integers: both ends too.
+};
+
 struct InputRequest {
   const std::vector<TensorInfo>& inputs;
   /// Sizes to use for open dims when inputs are made up; by name, -1 where nothing was said.
   std::map<std::string, std::vector<std::int64_t>> sizes;
+  /// For made-up values: what was asked for, and the size of the smallest table that an integer input indexes; by name.
+  std::map<std::string, ValueRange> ranges{};
+  std::map<std::string, std::int64_t> tables{};
 };
 
 struct LoadedInputs {

@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/cpu_info.h"
 #include "engine/writer.h"
+#include "plan/input_bounds.h"
 #include "runtime/step_kernel.h"
 
 namespace rota::plan {
@@ -55,7 +56,8 @@ nlohmann::ordered_json tensorsJson(const std::vector<ir::Value*>& values, const 
 }
 
 /// What people and scripts read; nothing in it depends on time, place or the machine that built.
-std::string manifestOf(ir::Graph& graph, const BuildOptions& options, const BuiltProgram& built, const std::vector<pass::PassRecord>& passes) {
+std::string manifestOf(ir::Graph& graph, const BuildOptions& options, const BuiltProgram& built, const std::vector<pass::PassRecord>& passes,
+                       const std::map<std::string, std::int64_t>& bounds) {
   nlohmann::ordered_json m;
   m["schema_version"] = 1;
   m["rota_version"] = ROTA_VERSION;
@@ -64,6 +66,8 @@ std::string manifestOf(ir::Graph& graph, const BuildOptions& options, const Buil
   m["build_route"] = options.knobs.toRoute();
   m["inputs"] = tensorsJson(graph.inputs(), nullptr, graph.sizes());
   m["outputs"] = tensorsJson(graph.outputs(), &graph.outputNames(), graph.sizes());
+  // Entries of the table that an integer input indexes: its values lie below.
+  if (!bounds.empty()) m["input_bounds"] = bounds;
   std::map<std::string, int> tactics;
   for (const auto& block : built.program.blocks)
     for (const auto& step : block.steps) ++tactics[step.tactic];
@@ -105,6 +109,7 @@ std::string nativeCpu() { return std::string(isaLevelName(cpuInfo().level)); }
 Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, const std::string& path) {
   BuildSummary summary;
   Timer timer(summary.phases);
+  const auto bounds = inputBounds(graph);  // of the model as it came: passes may fuse the nodes that it looks for
   ROTA_RETURN_IF_ERROR(report(options, "passes", 0, 3));
   auto passes = pass::runPipeline(graph, {options.knobs, options.threads});
   if (!passes) return passes.status();
@@ -118,7 +123,7 @@ Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, 
   timer.done("plan");
 
   ROTA_RETURN_IF_ERROR(report(options, "write", 2, 3));
-  const std::string manifest = manifestOf(graph, options, *built, summary.passes);
+  const std::string manifest = manifestOf(graph, options, *built, summary.passes, bounds);
   engine::WriteOptions write;
   write.target = engineTarget(options.target, built->program);
   write.manifest = manifest;
@@ -131,7 +136,7 @@ Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, 
   summary.weightsBytes = written->weightsBytes;
   summary.choices = std::move(built->choices);
   timer.done("write");
-  ROTA_RETURN_IF_ERROR(report(options, "done", 3, 3));
+  static_cast<void>(report(options, "done", 3, 3));  // the engine is there: too late to cancel
   return summary;
 }
 
