@@ -125,7 +125,7 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
 }
 
 Result<data::InputRequest> inputRequest(const OpenedEngine& opened, const std::vector<std::string>& ranges) {
-  data::InputRequest request{.inputs = opened.engine->inputs()};
+  data::InputRequest request{opened.engine->inputs(), {}};
   std::vector<std::string> names;
   for (const TensorInfo& t : request.inputs) names.push_back(t.name);
   for (const auto& [name, sizes] : opened.ranges)

@@ -82,6 +82,8 @@ Status knows(CLI::App& app, const std::string& command, const std::string& optio
     return Status(ErrorCode::kUsage, "the configuration has a section of no command").at(where).found("[" + command + "]").fix("sections are names of commands");
   }
   if (std::find(options.begin(), options.end(), option) != options.end()) return Status::ok();
+  std::sort(options.begin(), options.end());
+  options.erase(std::unique(options.begin(), options.end()), options.end());
   std::string near;
   for (const std::string& n : knob::nearestNames(option, options)) near += (near.empty() ? "did you mean " : ", ") + n;
   return Status(ErrorCode::kUsage, "the configuration sets an option that does not exist").at(where).found(option).fix(near.empty() ? "`rota COMMAND --help` lists the options" : near + "?");
@@ -128,7 +130,10 @@ void append(Values& line, const CLI::Option& option, const Values& values) {
 
 Result<std::vector<std::string>> completeCommandLine(CLI::App& app, Invocation& invocation) {
   CLI::App* command = nullptr;
-  for (std::size_t i = 1; i < invocation.arguments.size() && command == nullptr; ++i) command = app.get_subcommand_no_throw(invocation.arguments[i]);
+  for (std::size_t i = 1; i < invocation.arguments.size() && command == nullptr; ++i) {
+    for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))
+      if (sub->get_name() == invocation.arguments[i]) command = sub;
+  }
   Values line = normalised(invocation.arguments, command != nullptr && command->get_name() == "bench");
   auto configuration = readConfiguration(app, line);
   if (!configuration) return configuration.status();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/interrupt.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <signal.h>
 
 #include <gtest/gtest.h>
@@ -41,6 +43,25 @@ TEST(InterruptDeathTest, TheSecondSignalEndsTheProcess) {
         std::_Exit(0);
       },
       ::testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(InterruptDeathTest, AForcedEndRemovesWhatIsNotFinished) {
+  const std::string unfinished = testing::TempDir() + "rota_interrupt_unfinished", finished = testing::TempDir() + "rota_interrupt_finished";
+  for (const std::string& path : {unfinished, finished}) std::ofstream(path) << "x";
+  EXPECT_EXIT(
+      {
+        signal(SIGTERM, SIG_DFL);
+        installInterruptHandlers();
+        removeWhenForced(unfinished);
+        removeWhenForced(finished);
+        keepWhenForced(finished);
+        raise(SIGTERM);
+        raise(SIGALRM);  // as if the grace period were over
+      },
+      ::testing::ExitedWithCode(5), "R1602");
+  EXPECT_FALSE(std::ifstream(unfinished).good());
+  EXPECT_TRUE(std::ifstream(finished).good());
+  std::remove(finished.c_str());
 }
 
 TEST(InterruptDeathTest, AnIgnoredSignalStaysIgnored) {

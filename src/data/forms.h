@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One array from a file of any form: .npy, .npz (entry NAME, or the only one), .pb (ONNX TensorProto), .bin (raw little-endian elements), .json (nested lists).
-// The form is told by the ending. Tested by src/data/inputs_test.cpp.
+// The form is told by the ending. Tested by tests/test_cli_inputs.py.
 #pragma once
 
 #include <map>

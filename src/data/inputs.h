@@ -3,7 +3,7 @@
 //
 // Files: NAME.npy, .pb, .bin, .json (a '/' in an input's name is '_' in the file's name; names that collide are refused), input_N.pb by position, one .npz or .json
 // for all, or NAME=FILE (data/forms.h). What is missing, unknown or of the wrong
-// type is an error that lists the names. Tested by src/data/inputs_test.cpp.
+// type is an error that lists the names. Tested by tests/test_cli_inputs.py.
 #pragma once
 
 #include <map>
