@@ -40,10 +40,9 @@ void Progress::setTimed(std::string_view phase, double seconds) {
 }
 
 void Progress::draw() {
-  using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
   bool drawn = false;
-  while (!wake_.wait_for(lock, terminal_ ? (drawn ? 200ms : 1000ms) : 10000ms, [this] { return ended_; })) {
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(terminal_ ? (drawn ? 200 : 1000) : 10000), [this] { return ended_; })) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     if (timed_) done_ = std::min(total_, std::chrono::duration<double>(std::chrono::steady_clock::now() - phaseStart_).count());
     const double share = total_ > 0 ? std::clamp(done_ / total_, 0.0, 1.0) : 0.0;

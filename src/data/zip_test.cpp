@@ -74,7 +74,8 @@ TEST(Zip, NoChangedByteGivesOtherContent) {
         std::string other = whole;
         other[i] = static_cast<char>(other[i] ^ change);
         const auto got = unpack(other);
-        if (got.isOk() && *got != "wrong entries") EXPECT_EQ(*got, "some content, some content") << i;
+        if (!got.isOk() || *got == "wrong entries") continue;
+        EXPECT_EQ(*got, "some content, some content") << i;
       }
     }
   }
