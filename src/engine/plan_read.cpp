@@ -41,9 +41,12 @@ class PlanReader {
     if (s == nullptr || !spend(s->size() + sizeof(std::string))) return {};
     return s->str();
   }
+  /// The verifier knows that the elements are inside the section, not that they are aligned for T: they are copied as bytes.
   template <typename T> std::vector<T> list(const flatbuffers::Vector<T>* v) {
     if (v == nullptr || !spend(v->size() * sizeof(T))) return {};
-    return {v->begin(), v->end()};
+    std::vector<T> all(v->size());
+    if (!all.empty()) std::memcpy(all.data(), v->Data(), all.size() * sizeof(T));
+    return all;
   }
   std::vector<std::string> texts(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* v) {
     std::vector<std::string> all;
@@ -224,8 +227,11 @@ Target PlanReader::target(const schema::Target* in) {
 void PlanReader::read(const schema::Plan& plan) {
   Program& p = program_;
   if (plan.sizes() != nullptr && spend(plan.sizes()->size() * sizeof(SizeContext::FlatOp)))
-    for (const schema::SizeOp* op : *plan.sizes())
-      p.sizes.push_back({enumerator(op->op(), SizeContext::Op::kMax), op->immediate(), op->a(), op->b()});
+    for (std::size_t i = 0; i < plan.sizes()->size(); ++i) {
+      schema::SizeOp op;
+      std::memcpy(static_cast<void*>(&op), plan.sizes()->Data() + i * sizeof(op), sizeof(op));
+      p.sizes.push_back({enumerator(op.op(), SizeContext::Op::kMax), op.immediate(), op.a(), op.b()});
+    }
   p.symbols = tables(plan.symbols(), [&](const schema::Symbol& s) -> runtime::SymbolInfo {
     return {text(s.name()),
             enumerator(s.origin(), SymbolOrigin::kDataDependent),

@@ -269,7 +269,9 @@ TEST(Loop, StackedShapesMayNotChange) {
   ASSERT_TRUE(runWith(*context, {{"trips", scalar(1)}, {"x", floats({5}, {1})}}));
   EXPECT_EQ(dimsOf(outputOf(*context, "all")), (std::vector<std::int64_t>{1, 2}));
   const Tensor two = scalar(2);
+  const Tensor start = floats({5}, {1});
   ASSERT_TRUE(context->setInput("trips", two.view()).isOk());
+  ASSERT_TRUE(context->setInput("x", start.view()).isOk());
   const Status status = context->run();
   EXPECT_EQ(status.code(), ErrorCode::kShapeMismatch);
   EXPECT_EQ(status.detail().node, "y (flow.loop)");

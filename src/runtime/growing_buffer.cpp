@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kUseHugePagesFrom = 2 * kHugePage;
+/// More than any machine can address: refused without asking the system.
+constexpr std::size_t kTooMuch = std::size_t{1} << 47;
 constexpr std::size_t kFirstScratch = std::size_t{64} << 10;
 
 Status outOfMemory(std::size_t bytes) {
@@ -26,7 +28,7 @@ Status outOfMemory(std::size_t bytes) {
 std::byte* allocate(std::size_t& bytes) {
   const bool huge = bytes >= kUseHugePagesFrom;
   const std::size_t unit = huge ? kHugePage : kAlignment;
-  if (bytes > static_cast<std::size_t>(-1) / 2) return nullptr;
+  if (bytes >= kTooMuch) return nullptr;
   bytes = (bytes + unit - 1) / unit * unit;
   auto* data = static_cast<std::byte*>(std::aligned_alloc(unit, bytes));
   // A hint: fewer page faults and TLB misses in large arenas; where it is refused nothing is lost.
@@ -67,7 +69,7 @@ Status GrowingBuffer::moveTo(std::size_t size, std::size_t bytes, std::size_t us
 }
 
 Result<void*> Scratch::take(std::size_t bytes) {
-  if (bytes > static_cast<std::size_t>(-1) / 2) return outOfMemory(bytes);
+  if (bytes >= kTooMuch) return outOfMemory(bytes);
   bytes = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (blocks_.empty() || blocks_.back().capacity() - usedInLast_ < bytes) {
     GrowingBuffer block;
