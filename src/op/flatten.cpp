@@ -37,6 +37,7 @@ const Register kRegisterFlatten(Definition{
     .outputs = {{.name = "output", .typeVariable = "T"}},
     .attributes = {{.name = "axis"}},
     .infer = inferFlatten,
+    .keepsOrder = true,
 });
 
 }  // namespace

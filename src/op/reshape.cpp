@@ -131,6 +131,7 @@ const Register kRegisterReshape(Definition{
     .outputs = {{.name = "reshaped", .typeVariable = "T"}},
     .attributes = {{.name = "allowzero"}},
     .infer = inferReshape,
+    .keepsOrder = true,
 });
 
 }  // namespace

@@ -53,6 +53,7 @@ const Register kRegisterSqueeze(Definition{
     .outputs = {{.name = "squeezed", .typeVariable = "T"}},
     .attributes = {{.name = "axes", .type = AttributeType::kInts}},
     .infer = inferSqueeze,
+    .keepsOrder = true,
 });
 
 }  // namespace

@@ -48,6 +48,7 @@ const Register kRegisterUnsqueeze(Definition{
     .outputs = {{.name = "expanded", .typeVariable = "T"}},
     .attributes = {{.name = "axes", .type = AttributeType::kInts}},
     .infer = inferUnsqueeze,
+    .keepsOrder = true,
 });
 
 }  // namespace

@@ -133,6 +133,15 @@ class Former {
     regions_.push_back(std::move(region));
   }
 
+  /// The last node that runs together with `node`: nothing before the target's first node can depend on the target.
+  std::size_t lastOf(const ir::Node* node) const {
+    const std::size_t r = regionOf_[index_.at(node)];
+    std::size_t last = index_.at(node);
+    if (r == kUnassigned) return last;
+    for (const ir::Node* n : regions_[r].nodes) last = std::max(last, index_.at(n));
+    return last;
+  }
+
   /// True when some value that `node` needs, other than through region `target`, depends on that region.
   bool wouldCycle(const ir::Node* node, std::size_t target) const {
     std::size_t first = kUnassigned;
@@ -141,7 +150,7 @@ class Former {
     std::set<const ir::Node*> seen;
     const auto push = [&](const ir::Value* v) {
       if (v == nullptr || v->producer == nullptr || v->producer->owner != &graph_) return;
-      if (index_.at(v->producer) > first && seen.insert(v->producer).second) stack.push_back(v->producer);
+      if (lastOf(v->producer) > first && seen.insert(v->producer).second) stack.push_back(v->producer);
     };
     const auto inTarget = [&](const ir::Node* n) { return regionOf_[index_.at(n)] == target; };
     for (const ir::Value* in : node->inputs) {
