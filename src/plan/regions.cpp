@@ -13,12 +13,15 @@ namespace {
 
 using tactic::Region;
 
-constexpr knob::Knob kFuseEpilogue =
-    knob::toggle("fuse:epilogue", true, "Lets products, convolutions and reductions take the pointwise nodes after them.", {.stage = knob::Stage::kRegion});
+constexpr knob::Knob kFuseEpilogue = knob::toggle(
+    "fuse:epilogue", true, "Lets products, convolutions and reductions take the pointwise nodes after them.",
+    {.stage = knob::Stage::kRegion});
 constexpr knob::Knob kFusePointwise =
-    knob::toggle("fuse:pointwise", true, "Groups pointwise nodes of one shape into one kernel.", {.stage = knob::Stage::kRegion});
-constexpr knob::Knob kPointwiseNodes = knob::choice("fuse:pointwise_nodes", {"2", "4", "8", "16", "32"}, "32",
-                                                    "The most nodes that one pointwise kernel may take.", {.stage = knob::Stage::kRegion});
+    knob::toggle("fuse:pointwise", true, "Groups pointwise nodes of one shape into one kernel.",
+                 {.stage = knob::Stage::kRegion});
+constexpr knob::Knob kPointwiseNodes =
+    knob::choice("fuse:pointwise_nodes", {"2", "4", "8", "16", "32"}, "32",
+                 "The most nodes that one pointwise kernel may take.", {.stage = knob::Stage::kRegion});
 const knob::RegisterKnob kRegisterFuseEpilogue(kFuseEpilogue);
 const knob::RegisterKnob kRegisterFusePointwise(kFusePointwise);
 const knob::RegisterKnob kRegisterPointwiseNodes(kPointwiseNodes);
@@ -53,8 +56,8 @@ class Former {
   static constexpr std::size_t kUnassigned = ~std::size_t{0};
 
   static bool isPointwise(const ir::Node& node) {
-    return node.definition->kind == op::Kind::kPointwise && node.definition->expression != nullptr && node.outputs.size() == 1 &&
-           node.definition->expression(node).has_value();
+    return node.definition->kind == op::Kind::kPointwise && node.definition->expression != nullptr &&
+           node.outputs.size() == 1 && node.definition->expression(node).has_value();
   }
   static bool isRoot(const ir::Node& node) {
     return node.definition->kind == op::Kind::kContraction || node.definition->kind == op::Kind::kReduction;
@@ -71,8 +74,8 @@ class Former {
   }
 
   bool isFreePointwise(const ir::Node* node, const ir::Value* like) const {
-    return node->owner == &graph_ && isPointwise(*node) && node->outputs[0] != nullptr && regionOf_[index_.at(node)] == kUnassigned &&
-           node->outputs[0]->type.shape == like->type.shape;
+    return node->owner == &graph_ && isPointwise(*node) && node->outputs[0] != nullptr &&
+           regionOf_[index_.at(node)] == kUnassigned && node->outputs[0]->type.shape == like->type.shape;
   }
 
   /// x -> gate(x) -> join(x, gate(x)), the form of x * sigmoid(x): both nodes, or nullptr.
@@ -82,9 +85,11 @@ class Former {
     for (std::size_t i = 0; i < 2; ++i) {
       ir::Node* gate = users[i];
       ir::Node* join = users[1 - i];
-      if (!isFreePointwise(gate, value) || !isFreePointwise(join, value) || gate->inputs.size() != 1) continue;
+      if (!isFreePointwise(gate, value) || !isFreePointwise(join, value) || gate->inputs.size() != 1)
+        continue;
       const auto& gateUsers = users_.usersOf(gate->outputs[0]);
-      if (!users_.isOutput(gate->outputs[0]) && gateUsers.size() == 1 && gateUsers[0] == join) return {gate, join};
+      if (!users_.isOutput(gate->outputs[0]) && gateUsers.size() == 1 && gateUsers[0] == join)
+        return {gate, join};
     }
     return {nullptr, nullptr};
   }
@@ -103,7 +108,8 @@ class Former {
     region.root = root;
     region.nodes = {root};
     std::vector<ir::Node*> chain;
-    if (root->outputs.size() == 1 || std::count(root->outputs.begin(), root->outputs.end(), nullptr) + 1 == static_cast<long>(root->outputs.size())) {
+    if (root->outputs.size() == 1 || std::count(root->outputs.begin(), root->outputs.end(), nullptr) + 1 ==
+                                         static_cast<long>(root->outputs.size())) {
       const ir::Value* last = root->outputs[0];
       while (last != nullptr && chain.size() < kMaxEpilogue) {
         if (ir::Node* next = onlyPointwiseUser(last)) {
@@ -154,18 +160,23 @@ class Former {
     };
     const auto inTarget = [&](const ir::Node* n) { return regionOf_[index_.at(n)] == target; };
     for (const ir::Value* in : node->inputs) {
-      if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ && !inTarget(in->producer)) push(in);
+      if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ &&
+          !inTarget(in->producer))
+        push(in);
     }
     while (!stack.empty()) {
       const ir::Node* n = stack.back();
       stack.pop_back();
       // All nodes of n's region run together, so what any of them needs, n needs.
       const std::size_t r = regionOf_[index_.at(n)];
-      const std::vector<ir::Node*> together = r == kUnassigned ? std::vector<ir::Node*>{const_cast<ir::Node*>(n)} : regions_[r].nodes;
+      const std::vector<ir::Node*> together =
+          r == kUnassigned ? std::vector<ir::Node*>{const_cast<ir::Node*>(n)} : regions_[r].nodes;
       for (const ir::Node* m : together) {
         if (inTarget(m)) return true;
         for (const ir::Value* in : m->inputs) {
-          if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ && inTarget(in->producer)) return true;
+          if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ &&
+              inTarget(in->producer))
+            return true;
           push(in);
         }
         for (const auto& block : m->blocks)
@@ -178,7 +189,9 @@ class Former {
   bool dependsOn(const ir::Graph& nested, std::size_t target) const {
     for (const auto& node : nested.nodes()) {
       for (const ir::Value* in : node->inputs) {
-        if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ && regionOf_[index_.at(in->producer)] == target) return true;
+        if (in != nullptr && in->producer != nullptr && in->producer->owner == &graph_ &&
+            regionOf_[index_.at(in->producer)] == target)
+          return true;
       }
       for (const auto& block : node->blocks)
         if (dependsOn(*block, target)) return true;
@@ -192,15 +205,18 @@ class Former {
     for (const ir::Value* in : node->inputs) {
       if (in == nullptr || in->producer == nullptr || in->producer->owner != &graph_) continue;
       const std::size_t r = regionOf_[index_[in->producer]];
-      if (r == kUnassigned || regions_[r].root != nullptr || in->type.shape != node->outputs[0]->type.shape) continue;
+      if (r == kUnassigned || regions_[r].root != nullptr || in->type.shape != node->outputs[0]->type.shape)
+        continue;
       if (!isPointwise(*regions_[r].nodes[0])) continue;
       Region trial = regions_[r];
       trial.nodes.push_back(node);
       completeRegion(graph_, users_, trial);
       if (!options_.knobs.on(kFusePointwise, trial.scope)) continue;
-      if (trial.nodes.size() > static_cast<std::size_t>(options_.knobs.number(kPointwiseNodes, trial.scope))) continue;
+      if (trial.nodes.size() > static_cast<std::size_t>(options_.knobs.number(kPointwiseNodes, trial.scope)))
+        continue;
       if (trial.inputs.size() > kMaxRegionInputs || wouldCycle(node, r)) continue;
-      if (tactic::enumerate({trial, options_.target, options_.knobs, graph_.sizes()}).usable.empty()) continue;
+      if (tactic::enumerate({trial, options_.target, options_.knobs, graph_.sizes()}).usable.empty())
+        continue;
       regionOf_[index_[node]] = r;
       regions_[r].nodes.push_back(node);
       return true;
@@ -232,7 +248,8 @@ class Former {
         if (--waiting[next] == 0) ready.emplace(firstNode(next), next);
       ordered.push_back(std::move(regions_[r]));
     }
-    if (ordered.size() != regions_.size()) return Status(ErrorCode::kInternal, "regions depend on each other in a circle");
+    if (ordered.size() != regions_.size())
+      return Status(ErrorCode::kInternal, "regions depend on each other in a circle");
     return ordered;
   }
 
@@ -247,7 +264,8 @@ class Former {
 
 void collectCaptures(const ir::Graph& nested, const ir::Graph& owner, std::vector<ir::Value*>& inputs) {
   const auto add = [&](ir::Value* v) {
-    if (v != nullptr && v->owner == &owner && std::find(inputs.begin(), inputs.end(), v) == inputs.end()) inputs.push_back(v);
+    if (v != nullptr && v->owner == &owner && std::find(inputs.begin(), inputs.end(), v) == inputs.end())
+      inputs.push_back(v);
   };
   for (ir::Value* out : nested.outputs()) add(out);
   for (const auto& node : nested.nodes()) {
@@ -290,11 +308,14 @@ void completeRegion(ir::Graph& graph, const UserIndex& users, Region& region) {
   region.inputs.clear();
   region.outputs.clear();
   region.scope.clear();
-  const auto inside = [&](const ir::Node* n) { return n != nullptr && std::find(region.nodes.begin(), region.nodes.end(), n) != region.nodes.end(); };
+  const auto inside = [&](const ir::Node* n) {
+    return n != nullptr && std::find(region.nodes.begin(), region.nodes.end(), n) != region.nodes.end();
+  };
   ir::Provenance provenance;
   for (ir::Node* node : region.nodes) {
     for (ir::Value* in : node->inputs) {
-      if (in != nullptr && !inside(in->producer) && std::find(region.inputs.begin(), region.inputs.end(), in) == region.inputs.end())
+      if (in != nullptr && !inside(in->producer) &&
+          std::find(region.inputs.begin(), region.inputs.end(), in) == region.inputs.end())
         region.inputs.push_back(in);
     }
     for (const auto& block : node->blocks) collectCaptures(*block, graph, region.inputs);
@@ -314,6 +335,8 @@ void completeRegion(ir::Graph& graph, const UserIndex& users, Region& region) {
   }
 }
 
-Result<std::vector<Region>> formRegions(ir::Graph& graph, const RegionOptions& options) { return Former(graph, options).run(); }
+Result<std::vector<Region>> formRegions(ir::Graph& graph, const RegionOptions& options) {
+  return Former(graph, options).run();
+}
 
 }  // namespace rota::plan

@@ -18,7 +18,8 @@ struct Model {
   }
   ir::Value* add(const char* op, std::vector<ir::Value*> inputs) {
     const std::string name = op + std::to_string(graph.nodes().size());
-    ir::Node* n = graph.addNode(name, "", op, 17, std::move(inputs), {name}, {{graph.sources().add({"", name, op})}});
+    ir::Node* n =
+        graph.addNode(name, "", op, 17, std::move(inputs), {name}, {{graph.sources().add({"", name, op})}});
     n->definition = op::find("", op);
     return n->outputs[0];
   }

@@ -65,8 +65,8 @@ ROTA_INLINE F expOf(F x) {
 ROTA_INLINE F logOf(F x) {
   const I tiny = x < 1.17549435e-38F;
   const F scaled = select(tiny, x * 8388608.0F, x);
-  const I b = bits(scaled);
-  const I k = (b - 0x3f3504f3) >> 23;  // 0x3f3504f3: sqrt(1/2)
+  const I b = bits(scaled) & 0x7fffffff;  // a negative x gives NaN below; here it must not overflow
+  const I k = (b - 0x3f3504f3) >> 23;     // 0x3f3504f3: sqrt(1/2)
   const F m = fromBits(b - (k << 23));
   const F shift = select(tiny, splat(-23.0F), F{});
   const F e = toFloat(k) + shift;
