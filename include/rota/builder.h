@@ -21,7 +21,7 @@
 namespace rota {
 
 struct BuildProgress {
-  std::string_view phase;     ///< "passes", "plan", "write".
+  std::string_view phase;  ///< "passes", "plan", "write".
   std::int64_t done = 0;
   std::int64_t total = 0;
 };
@@ -42,10 +42,10 @@ class BuilderConfig {
   static std::string getAllBuildRoutes();
 
   std::string device = "cpu";
-  std::string cpu = "native";          ///< native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4.
-  int level = 3;                       ///< 0: predicted only. Higher levels measure; today all levels use predictions.
-  bool genericOnly = false;            ///< Reference kernels only (`--no-native-code`).
-  int threads = 0;                     ///< Of the build; 0: what CPU set and quota give.
+  std::string cpu = "native";  ///< native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4.
+  int level = 3;             ///< 0: predicted only. Higher levels measure; today all levels use predictions.
+  bool genericOnly = false;  ///< Reference kernels only (`--no-native-code`).
+  int threads = 0;           ///< Of the build; 0: what CPU set and quota give.
   std::vector<ProfileSpec> profiles;
   /// Called between steps of the build; returning false cancels it (kInterrupted), and no file is written.
   std::function<bool(const BuildProgress&)> progress;
@@ -61,7 +61,7 @@ struct PhaseTime {
 
 /// How one part of the model runs, and why other ways were refused.
 struct TacticChoice {
-  std::string sources;                 ///< Newline-joined node names.
+  std::string sources;  ///< Newline-joined node names.
   std::string tactic;
   double predictedUs = 0;
   std::vector<std::pair<std::string, std::string>> refused;  ///< Tactic and reason.

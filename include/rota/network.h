@@ -33,8 +33,8 @@ class Graph;
 /// A size: a number, or a named symbol (equal names are equal sizes), at least 1 unless a profile says otherwise.
 class Dim {
  public:
-  Dim(std::int64_t value) : value_(value) {}                     // NOLINT(google-explicit-constructor)
-  Dim(int value) : value_(value) {}                              // NOLINT(google-explicit-constructor)
+  Dim(std::int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  Dim(int value) : value_(value) {}           // NOLINT(google-explicit-constructor)
   explicit Dim(std::string symbol) : symbol_(std::move(symbol)) {}
   bool isSymbol() const { return !symbol_.empty(); }
   std::int64_t value() const { return value_; }
@@ -63,7 +63,8 @@ struct NetworkValue {
   std::uint32_t id = 0;
 };
 
-using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>, std::vector<std::string>>;
+using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                                    std::vector<float>, std::vector<std::string>>;
 
 class Network {
  public:
@@ -80,11 +81,13 @@ class Network {
   Result<NetworkValue> addConstant(std::string name, const TensorView& value);
   /// Adds an operator and returns its first output. An optional input that is not given is `Network::kNotGiven`.
   Result<NetworkValue> add(std::string_view opType, std::vector<NetworkValue> inputs,
-                           std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {}, std::string name = {});
+                           std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {},
+                           std::string name = {});
   /// The same for operators with several outputs.
-  Result<std::vector<NetworkValue>> addMany(std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
-                                            std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {},
-                                            std::string name = {});
+  Result<std::vector<NetworkValue>> addMany(
+      std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
+      std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {},
+      std::string name = {});
   /// Output order is the order of these calls.
   Status markOutput(NetworkValue value, std::string name);
 

@@ -13,7 +13,9 @@ namespace {
 Result<tactic::Target> targetOf(const BuilderConfig& config) {
   tactic::Target target;
   if (config.device != "cpu") {
-    return Status(ErrorCode::kBadDevice, "this build of Rota has no such device").expected("cpu").found(config.device);
+    return Status(ErrorCode::kBadDevice, "this build of Rota has no such device")
+        .expected("cpu")
+        .found(config.device);
   }
   target.cpu = config.cpu == "native" ? plan::nativeCpu() : config.cpu;
   for (const char* known : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
@@ -22,11 +24,14 @@ Result<tactic::Target> targetOf(const BuilderConfig& config) {
       return target;
     }
   }
-  return Status(ErrorCode::kUsage, "unknown CPU target").expected("native, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4").found(config.cpu);
+  return Status(ErrorCode::kUsage, "unknown CPU target")
+      .expected("native, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4")
+      .found(config.cpu);
 }
 
 /// Profiles by input position; names are checked against the network.
-Result<std::vector<runtime::Profile>> profilesOf(const ir::Graph& graph, const std::vector<ProfileSpec>& specs) {
+Result<std::vector<runtime::Profile>> profilesOf(const ir::Graph& graph,
+                                                 const std::vector<ProfileSpec>& specs) {
   std::vector<runtime::Profile> profiles;
   for (const ProfileSpec& spec : specs) {
     runtime::Profile profile;
@@ -35,14 +40,21 @@ Result<std::vector<runtime::Profile>> profilesOf(const ir::Graph& graph, const s
       runtime::ProfileInput input;
       for (std::size_t i = 0; i < graph.inputs().size(); ++i)
         if (graph.inputs()[i]->name == name) input.value = static_cast<std::int32_t>(i);
-      if (input.value == runtime::kNone) return Status(ErrorCode::kUnknownName, "a profile names an input that the model does not have").at("input '" + name + "'");
+      if (input.value == runtime::kNone)
+        return Status(ErrorCode::kUnknownName, "a profile names an input that the model does not have")
+            .at("input '" + name + "'");
       const std::size_t rank = graph.inputs()[static_cast<std::size_t>(input.value)]->type.shape.rank();
       if (ranges.size() != rank) {
-        return Status(ErrorCode::kUsage, "a profile has another number of dims than the input").at("input '" + name + "'").expected(std::to_string(rank)).found(std::to_string(ranges.size()));
+        return Status(ErrorCode::kUsage, "a profile has another number of dims than the input")
+            .at("input '" + name + "'")
+            .expected(std::to_string(rank))
+            .found(std::to_string(ranges.size()));
       }
       for (const DimRange& r : ranges) {
         if (r.min < 0 || r.min > r.opt || r.opt > r.max) {
-          return Status(ErrorCode::kUsage, "a profile range is not min <= opt <= max").at("input '" + name + "'").found(std::to_string(r.min) + ":" + std::to_string(r.opt) + ":" + std::to_string(r.max));
+          return Status(ErrorCode::kUsage, "a profile range is not min <= opt <= max")
+              .at("input '" + name + "'")
+              .found(std::to_string(r.min) + ":" + std::to_string(r.opt) + ":" + std::to_string(r.max));
         }
         input.min.push_back(r.min);
         input.opt.push_back(r.opt);
@@ -74,9 +86,16 @@ Result<BuildReport> buildEngine(Network& network, const BuilderConfig& config, c
   auto profiles = profilesOf(network.graph(), config.profiles);
   if (!profiles) return profiles.status();
   ThreadPool threads(config.threads > 0 ? config.threads : ThreadPool::defaultThreads());
-  plan::BuildOptions options{.target = *target, .knobs = *knobs, .level = config.level, .profiles = std::move(*profiles), .threads = threads, .progress = {}};
+  plan::BuildOptions options{.target = *target,
+                             .knobs = *knobs,
+                             .level = config.level,
+                             .profiles = std::move(*profiles),
+                             .threads = threads,
+                             .progress = {}};
   if (config.progress) {
-    options.progress = [&config](std::string_view phase, std::int64_t done, std::int64_t total) { return config.progress({phase, done, total}); };
+    options.progress = [&config](std::string_view phase, std::int64_t done, std::int64_t total) {
+      return config.progress({phase, done, total});
+    };
   }
   auto summary = plan::buildEngine(network.graph(), options, path);
   if (!summary) return summary.status();
@@ -87,7 +106,8 @@ Result<BuildReport> buildEngine(Network& network, const BuilderConfig& config, c
   }
   report.engineBytes = summary->engineBytes;
   report.weightsBytes = summary->weightsBytes;
-  for (plan::Choice& c : summary->choices) report.choices.push_back({std::move(c.scope), std::move(c.tactic), c.predictedUs, std::move(c.refused)});
+  for (plan::Choice& c : summary->choices)
+    report.choices.push_back({std::move(c.scope), std::move(c.tactic), c.predictedUs, std::move(c.refused)});
   return report;
 }
 

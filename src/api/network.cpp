@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rota/network.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <rota/network.h>
 
 #include "core/check.h"
 #include "import/onnx/reader.h"
@@ -14,7 +14,9 @@ namespace {
 
 /// New nodes are written in the newest version of an operator.
 
-int newestVersion(const op::Definition& definition) { return definition.versions.empty() ? 1 : definition.versions.back(); }
+int newestVersion(const op::Definition& definition) {
+  return definition.versions.empty() ? 1 : definition.versions.back();
+}
 
 }  // namespace
 
@@ -50,14 +52,18 @@ Result<Network> Network::fromOnnx(const std::string& path, const ModelOptions& o
 }
 
 Result<NetworkValue> Network::addInput(std::string name, DType dtype, std::vector<Dim> dims) {
-  if (impl_->graph->findValue(name) != nullptr) return Status(ErrorCode::kUsage, "two values have the same name").at("input '" + name + "'");
+  if (impl_->graph->findValue(name) != nullptr)
+    return Status(ErrorCode::kUsage, "two values have the same name").at("input '" + name + "'");
   ir::Type type;
   type.dtype = dtype;
   type.shape.known = true;
   SizeContext& sizes = impl_->graph->sizes();
   for (const Dim& d : dims) {
     if (!d.isSymbol()) {
-      if (d.value() < 0) return Status(ErrorCode::kUsage, "a dim is negative").at("input '" + name + "'").found(std::to_string(d.value()));
+      if (d.value() < 0)
+        return Status(ErrorCode::kUsage, "a dim is negative")
+            .at("input '" + name + "'")
+            .found(std::to_string(d.value()));
       type.shape.dims.emplace_back(d.value());
     } else if (const auto known = sizes.findSymbol(d.symbol())) {
       type.shape.dims.push_back(sizes.symbol(*known));
@@ -76,8 +82,9 @@ Result<NetworkValue> Network::addConstant(std::string name, const TensorView& va
   return impl_->handle(impl_->graph->addConstant(std::move(name), std::move(*tensor), recipe));
 }
 
-Result<std::vector<NetworkValue>> Network::addMany(std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
-                                                   std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
+Result<std::vector<NetworkValue>> Network::addMany(
+    std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
+    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
   const op::Definition* definition = op::find("", opType);
   if (definition == nullptr) {
     std::vector<std::string> names;
@@ -94,14 +101,18 @@ Result<std::vector<NetworkValue>> Network::addMany(std::string_view opType, std:
       operands.push_back(nullptr);
       continue;
     }
-    if (v.id >= impl_->values.size()) return Status(ErrorCode::kUsage, "an operand does not belong to this network").at(std::string(opType));
+    if (v.id >= impl_->values.size())
+      return Status(ErrorCode::kUsage, "an operand does not belong to this network").at(std::string(opType));
     operands.push_back(impl_->values[v.id]);
   }
   ir::Graph& graph = *impl_->graph;
-  const std::uint32_t source = graph.sources().add({"", name.empty() ? std::string(opType) : name, std::string(opType)});
+  const std::uint32_t source =
+      graph.sources().add({"", name.empty() ? std::string(opType) : name, std::string(opType)});
   std::vector<std::string> outputNames(outputs);
-  for (std::size_t i = 0; i < outputs; ++i) outputNames[i] = (name.empty() ? std::string(opType) : name) + (i == 0 ? "" : ":" + std::to_string(i));
-  ir::Node* node = graph.addNode(name, "", std::string(opType), newestVersion(*definition), operands, outputNames, {{source}});
+  for (std::size_t i = 0; i < outputs; ++i)
+    outputNames[i] = (name.empty() ? std::string(opType) : name) + (i == 0 ? "" : ":" + std::to_string(i));
+  ir::Node* node = graph.addNode(name, "", std::string(opType), newestVersion(*definition), operands,
+                                 outputNames, {{source}});
   node->definition = definition;
   for (const auto& [key, value] : attributes) {
     std::visit([&](const auto& v) { node->attributes.set(std::string(key), Attribute(v)); }, value);
@@ -115,17 +126,20 @@ Result<std::vector<NetworkValue>> Network::addMany(std::string_view opType, std:
   return handles;
 }
 
-Result<NetworkValue> Network::add(std::string_view opType, std::vector<NetworkValue> inputs,
-                                  std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
+Result<NetworkValue> Network::add(
+    std::string_view opType, std::vector<NetworkValue> inputs,
+    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
   auto all = addMany(opType, std::move(inputs), 1, attributes, std::move(name));
   if (!all) return all.status();
   return all->front();
 }
 
 Status Network::markOutput(NetworkValue value, std::string name) {
-  if (value.id >= impl_->values.size()) return Status(ErrorCode::kUsage, "a value does not belong to this network").at("output '" + name + "'");
+  if (value.id >= impl_->values.size())
+    return Status(ErrorCode::kUsage, "a value does not belong to this network").at("output '" + name + "'");
   auto& names = impl_->graph->outputNames();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return Status(ErrorCode::kUsage, "two outputs have the same name").at("output '" + name + "'");
+  if (std::find(names.begin(), names.end(), name) != names.end())
+    return Status(ErrorCode::kUsage, "two outputs have the same name").at("output '" + name + "'");
   impl_->graph->addOutput(impl_->values[value.id]);
   names.push_back(std::move(name));
   return Status::ok();

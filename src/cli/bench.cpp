@@ -3,8 +3,6 @@
 //
 // Latency is host input to host output of one run. With --streams N, N contexts run at once in threads of their own; throughput counts all of them. Warm-up is
 // never counted.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <sys/resource.h>
 #include <thread>
 
 #include "cli/cli.h"
@@ -39,14 +38,16 @@ struct BenchArguments {
 };
 
 struct Measured {
-  std::vector<double> latenciesMs;   // sorted
+  std::vector<double> latenciesMs;  // sorted
   double firstRunMs = 0;
   double seconds = 0;
   std::size_t activationBytes = 0;
   std::vector<StepTime> profile;
 };
 
-double msSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 /// The value below which `share` of the sorted samples lie (linear between neighbours).
 double quantile(const std::vector<double>& sorted, double share) {
@@ -76,7 +77,8 @@ Status warmUp(Context& context, double ms) {
 Status timeRuns(Context& context, const BenchArguments& a, std::vector<double>& latencies) {
   const auto start = Clock::now();
   const std::int64_t atLeast = std::max<std::int64_t>(a.iterations, 3);
-  while ((msSince(start) < a.duration * 1e3 || static_cast<std::int64_t>(latencies.size()) < atLeast) && !interrupted()) {
+  while ((msSince(start) < a.duration * 1e3 || static_cast<std::int64_t>(latencies.size()) < atLeast) &&
+         !interrupted()) {
     const auto begin = Clock::now();
     ROTA_RETURN_IF_ERROR(context.run());
     latencies.push_back(msSince(begin));
@@ -84,13 +86,15 @@ Status timeRuns(Context& context, const BenchArguments& a, std::vector<double>& 
   return Status::ok();
 }
 
-Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const BenchArguments& a, Progress& progress) {
+Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const BenchArguments& a,
+                         Progress& progress) {
   Measured m;
   std::vector<std::unique_ptr<Context>> contexts;
   for (int s = 0; s < a.streams; ++s) {
     auto context = engine.createContext(a.model.threads);
     if (!context) return context.status();
-    for (const auto& [name, tensor] : inputs.tensors) ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
+    for (const auto& [name, tensor] : inputs.tensors)
+      ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
     const auto start = Clock::now();
     ROTA_RETURN_IF_ERROR((*context)->prepare());
     ROTA_RETURN_IF_ERROR((*context)->run());
@@ -107,7 +111,8 @@ Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const
     statuses[0] = timeRuns(*contexts[0], a, latencies[0]);
   } else {
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < contexts.size(); ++i) threads.emplace_back([&, i] { statuses[i] = timeRuns(*contexts[i], a, latencies[i]); });
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+      threads.emplace_back([&, i] { statuses[i] = timeRuns(*contexts[i], a, latencies[i]); });
     for (std::thread& t : threads) t.join();
   }
   m.seconds = msSince(start) / 1e3;
@@ -124,11 +129,13 @@ Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const
   return m;
 }
 
-nlohmann::ordered_json toJson(const Invocation& invocation, const BenchArguments& a, const OpenedEngine& opened, const Measured& m, int threads) {
+nlohmann::ordered_json toJson(const Invocation& invocation, const BenchArguments& a,
+                              const OpenedEngine& opened, const Measured& m, int threads) {
   auto json = jsonResult(invocation, "bench");
   json["verdict"] = "measured";
   auto& l = json["latency_ms"];
-  l["mean"] = std::accumulate(m.latenciesMs.begin(), m.latenciesMs.end(), 0.0) / static_cast<double>(m.latenciesMs.size());
+  l["mean"] = std::accumulate(m.latenciesMs.begin(), m.latenciesMs.end(), 0.0) /
+              static_cast<double>(m.latenciesMs.size());
   l["median"] = quantile(m.latenciesMs, 0.5);
   l["p90"] = quantile(m.latenciesMs, 0.9);
   l["p95"] = quantile(m.latenciesMs, 0.95);
@@ -154,7 +161,8 @@ nlohmann::ordered_json toJson(const Invocation& invocation, const BenchArguments
   json["streams"] = a.streams;
   json["device_time_ms"] = nullptr;
   json["enqueue_ms"] = nullptr;
-  for (const StepTime& s : m.profile) json["profile"].push_back({{"sources", s.sources}, {"tactic", s.tactic}, {"us", s.us}});
+  for (const StepTime& s : m.profile)
+    json["profile"].push_back({{"sources", s.sources}, {"tactic", s.tactic}, {"us", s.us}});
   return json;
 }
 
@@ -162,26 +170,34 @@ void printProfile(const std::vector<StepTime>& profile) {
   double total = 0;
   for (const StepTime& s : profile) total += s.us;
   std::vector<StepTime> sorted = profile;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const StepTime& x, const StepTime& y) { return x.us > y.us; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const StepTime& x, const StepTime& y) { return x.us > y.us; });
   std::printf("\n      ms  share  tactic                 source\n");
   for (std::size_t i = 0; i < sorted.size() && i < 20; ++i) {
-    std::printf("%8.3f %5.1f%%  %-22s %s\n", sorted[i].us / 1e3, 100 * sorted[i].us / total, sorted[i].tactic.c_str(), sorted[i].sources.c_str());
+    std::printf("%8.3f %5.1f%%  %-22s %s\n", sorted[i].us / 1e3, 100 * sorted[i].us / total,
+                sorted[i].tactic.c_str(), sorted[i].sources.c_str());
   }
   std::map<std::string, double> byTactic;
   for (const StepTime& s : profile) byTactic[s.tactic] += s.us;
   std::printf("\n");
-  for (const auto& [tactic, us] : byTactic) std::printf("%8.3f %5.1f%%  all of %s\n", us / 1e3, 100 * us / total, tactic.c_str());
+  for (const auto& [tactic, us] : byTactic)
+    std::printf("%8.3f %5.1f%%  all of %s\n", us / 1e3, 100 * us / total, tactic.c_str());
 }
 
 void printText(const BenchArguments& a, const OpenedEngine& opened, const Measured& m, int threads) {
   const auto& l = m.latenciesMs;
-  std::printf("device      cpu, %d thread%s, %d stream%s\n", threads, threads == 1 ? "" : "s", a.streams, a.streams == 1 ? "" : "s");
-  std::printf("latency     median %.3f ms  mean %.3f  p90 %.3f  p95 %.3f  p99 %.3f  min %.3f  max %.3f  (%zu runs)\n", quantile(l, 0.5),
-              std::accumulate(l.begin(), l.end(), 0.0) / static_cast<double>(l.size()), quantile(l, 0.9), quantile(l, 0.95), quantile(l, 0.99), l.front(), l.back(), l.size());
+  std::printf("device      cpu, %d thread%s, %d stream%s\n", threads, threads == 1 ? "" : "s", a.streams,
+              a.streams == 1 ? "" : "s");
+  std::printf(
+      "latency     median %.3f ms  mean %.3f  p90 %.3f  p95 %.3f  p99 %.3f  min %.3f  max %.3f  (%zu runs)\n",
+      quantile(l, 0.5), std::accumulate(l.begin(), l.end(), 0.0) / static_cast<double>(l.size()),
+      quantile(l, 0.9), quantile(l, 0.95), quantile(l, 0.99), l.front(), l.back(), l.size());
   std::printf("throughput  %.1f per second\n", static_cast<double>(l.size()) / m.seconds);
-  std::printf("start       build %.2f s  load %.1f ms  first run %.2f ms\n", opened.buildSeconds, opened.loadMs, m.firstRunMs);
-  std::printf("memory      engine %.1f MB  weights %.1f MB  activations %.1f MB  peak %.1f MB\n", static_cast<double>(opened.engineBytes) / 1e6,
-              static_cast<double>(opened.weightsBytes) / 1e6, static_cast<double>(m.activationBytes) / 1e6, static_cast<double>(peakMemory()) / 1e6);
+  std::printf("start       build %.2f s  load %.1f ms  first run %.2f ms\n", opened.buildSeconds,
+              opened.loadMs, m.firstRunMs);
+  std::printf("memory      engine %.1f MB  weights %.1f MB  activations %.1f MB  peak %.1f MB\n",
+              static_cast<double>(opened.engineBytes) / 1e6, static_cast<double>(opened.weightsBytes) / 1e6,
+              static_cast<double>(m.activationBytes) / 1e6, static_cast<double>(peakMemory()) / 1e6);
   if (!m.profile.empty()) printProfile(m.profile);
 }
 
@@ -212,11 +228,18 @@ void addBench(CLI::App& app, Invocation& invocation) {
   addModelOptions(*sub, a->model);
   addInputOptions(*sub, a->inputs, a->ranges);
   addTimeOption(*sub, "--duration", a->duration, 1, "Time to measure, in seconds or with a unit; default 3");
-  addTimeOption(*sub, "--warmup", a->warmupMs, 1e-3, "Warm-up, never counted, in milliseconds or with a unit; default 200");
-  sub->add_option("--iterations", a->iterations, "At least this many runs")->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
-  sub->add_option("--streams", a->streams, "Contexts that run at once")->capture_default_str()->check(CLI::Range(1, 1024));
-  sub->add_option("--percentiles", a->percentiles, "Further percentiles for --json")->delimiter(',')->check(numberIn(0, 100));
-  sub->add_flag("--profile-steps", a->profile, "Also --profile without a range: time of each step by source node, in one more run");
+  addTimeOption(*sub, "--warmup", a->warmupMs, 1e-3,
+                "Warm-up, never counted, in milliseconds or with a unit; default 200");
+  sub->add_option("--iterations", a->iterations, "At least this many runs")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+  sub->add_option("--streams", a->streams, "Contexts that run at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  sub->add_option("--percentiles", a->percentiles, "Further percentiles for --json")
+      ->delimiter(',')
+      ->check(numberIn(0, 100));
+  sub->add_flag("--profile-steps", a->profile,
+                "Also --profile without a range: time of each step by source node, in one more run");
   addJsonOption(*sub, a->json);
   sub->footer("Example: rota bench model.rota --inputs inputs/ --threads 1 --json");
   sub->callback([a, &invocation] {

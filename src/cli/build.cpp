@@ -19,7 +19,8 @@ struct BuildArguments {
 void printText(const BuildReport& report, const std::string& output) {
   std::map<std::string, int> byTactic;
   for (const TacticChoice& c : report.choices) ++byTactic[c.tactic];
-  std::printf("engine   %s  (%.1f MB, weights %.1f MB)\n", output.c_str(), static_cast<double>(report.engineBytes) / 1e6, static_cast<double>(report.weightsBytes) / 1e6);
+  std::printf("engine   %s  (%.1f MB, weights %.1f MB)\n", output.c_str(),
+              static_cast<double>(report.engineBytes) / 1e6, static_cast<double>(report.weightsBytes) / 1e6);
   std::printf("time     %.2f s", report.seconds);
   for (const PhaseTime& p : report.phases) std::printf("  %s %.2f", p.name.c_str(), p.seconds);
   std::printf("\nregions  %zu:", report.choices.size());
@@ -27,7 +28,8 @@ void printText(const BuildReport& report, const std::string& output) {
   std::printf("\n");
 }
 
-nlohmann::ordered_json toJson(const Invocation& invocation, const BuildArguments& a, const BuildReport& report) {
+nlohmann::ordered_json toJson(const Invocation& invocation, const BuildArguments& a,
+                              const BuildReport& report) {
   auto json = jsonResult(invocation, "build");
   json["verdict"] = "built";
   json["engine"] = a.output;
@@ -36,14 +38,20 @@ nlohmann::ordered_json toJson(const Invocation& invocation, const BuildArguments
   json["build_s"] = report.seconds;
   for (const PhaseTime& p : report.phases) json["phases"][p.name] = p.seconds;
   json["regions"] = nlohmann::ordered_json::array();
-  for (const TacticChoice& c : report.choices) json["regions"].push_back({{"sources", c.sources}, {"tactic", c.tactic}, {"predicted_us", c.predictedUs}});
+  for (const TacticChoice& c : report.choices)
+    json["regions"].push_back(
+        {{"sources", c.sources}, {"tactic", c.tactic}, {"predicted_us", c.predictedUs}});
   return json;
 }
 
 int runBuild(const BuildArguments& a, const Invocation& invocation) {
   auto isEngine = isEngineFile(a.model.path);
   if (!isEngine) return fail(isEngine.status());
-  if (*isEngine) return fail(Status(ErrorCode::kNotAModel, "an engine cannot be built again").at(a.model.path).expected("an ONNX model").found("a Rota engine"));
+  if (*isEngine)
+    return fail(Status(ErrorCode::kNotAModel, "an engine cannot be built again")
+                    .at(a.model.path)
+                    .expected("an ONNX model")
+                    .found("a Rota engine"));
   auto report = buildModel(a.model, invocation, a.output);
   if (!report) return fail(report.status());
   if (!a.json.empty()) {

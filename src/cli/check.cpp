@@ -27,14 +27,16 @@ void count(const ir::Graph& graph, std::map<std::string, int>& operators) {
 
 nlohmann::ordered_json problemJson(const Status& s) {
   const ErrorDetail& d = s.detail();
-  return {{"code", errorCodeText(d.code)}, {"node", d.node}, {"message", d.message}, {"expected", d.expected}, {"found", d.found}, {"fix", d.fix}};
+  return {{"code", errorCodeText(d.code)}, {"node", d.node},   {"message", d.message},
+          {"expected", d.expected},        {"found", d.found}, {"fix", d.fix}};
 }
 
 std::string typeText(ir::Graph& graph, const ir::Value& v) {
   std::string text = info(v.type.dtype).name;
   if (!v.type.shape.known) return text + "[?]";
   text += "[";
-  for (std::size_t i = 0; i < v.type.shape.dims.size(); ++i) text += (i == 0 ? "" : ", ") + graph.sizes().toString(graph.sizes().resolve(v.type.shape.dims[i]));
+  for (std::size_t i = 0; i < v.type.shape.dims.size(); ++i)
+    text += (i == 0 ? "" : ", ") + graph.sizes().toString(graph.sizes().resolve(v.type.shape.dims[i]));
   return text + "]";
 }
 
@@ -45,8 +47,11 @@ void printSummary(const std::string& path, onnx::ImportResult& result) {
   int nodes = 0;
   for (const auto& [name, n] : operators) nodes += n;
   std::printf("%s: no problems, %d nodes, %zu kinds of operator\n", path.c_str(), nodes, operators.size());
-  for (const ir::Value* v : graph.inputs()) std::printf("input    %s  %s\n", v->name.c_str(), typeText(graph, *v).c_str());
-  for (std::size_t i = 0; i < graph.outputs().size(); ++i) std::printf("output   %s  %s\n", graph.outputNames()[i].c_str(), typeText(graph, *graph.outputs()[i]).c_str());
+  for (const ir::Value* v : graph.inputs())
+    std::printf("input    %s  %s\n", v->name.c_str(), typeText(graph, *v).c_str());
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i)
+    std::printf("output   %s  %s\n", graph.outputNames()[i].c_str(),
+                typeText(graph, *graph.outputs()[i]).c_str());
   std::printf("operators");
   for (const auto& [name, n] : operators) std::printf("  %s %d", name.c_str(), n);
   std::printf("\n");
@@ -89,7 +94,8 @@ int runCheck(const CheckArguments& a, const Invocation& invocation) {
     return 0;
   }
   for (const Status& p : result->problems) std::printf("%s\n", p.toString().c_str());
-  std::printf("%s: %zu problem%s\n", a.model.path.c_str(), result->problems.size(), result->problems.size() == 1 ? "" : "s");
+  std::printf("%s: %zu problem%s\n", a.model.path.c_str(), result->problems.size(),
+              result->problems.size() == 1 ? "" : "s");
   return exitCode;
 }
 

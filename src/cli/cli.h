@@ -29,23 +29,23 @@ namespace rota::cli {
 
 /// Everything a subcommand needs to know of the invocation.
 struct Invocation {
-  std::vector<std::string> arguments;   ///< The command line, program name first.
+  std::vector<std::string> arguments;  ///< The command line, program name first.
   bool quiet = false;
   bool verbose = false;
-  std::string config;                   ///< --config FILE; read by completeCommandLine.
-  std::vector<std::string> settings;    ///< What variables and configuration set, for `rota devices`.
+  std::string config;                 ///< --config FILE; read by completeCommandLine.
+  std::vector<std::string> settings;  ///< What variables and configuration set, for `rota devices`.
   std::string logLevel = "warning";
   std::string logFile;
-  int exitCode = 0;                     ///< Set by the subcommand that ran.
+  int exitCode = 0;  ///< Set by the subcommand that ran.
 };
 
 /// Options of commands that read a model or an engine.
 struct ModelArguments {
   std::string path;
   std::string device = "cpu";
-  std::vector<std::string> shapes;      ///< NAME=1x3x224x224
-  std::vector<std::string> profiles;    ///< NAME=MIN:OPT:MAX[,…]
-  std::vector<std::string> dims;        ///< SYMBOL=N or SYMBOL=MIN:OPT:MAX
+  std::vector<std::string> shapes;    ///< NAME=1x3x224x224
+  std::vector<std::string> profiles;  ///< NAME=MIN:OPT:MAX[,…]
+  std::vector<std::string> dims;      ///< SYMBOL=N or SYMBOL=MIN:OPT:MAX
   std::string route;
   std::string cpu = "native";
   int level = 3;
@@ -112,12 +112,14 @@ struct NamedRank {
 struct Ranges {
   std::map<std::string, std::vector<DimRange>> inputs;
   std::map<std::string, DimRange> symbols;
-  bool fromProfile = false;             ///< Some range is not a single size.
+  bool fromProfile = false;  ///< Some range is not a single size.
 };
 Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<NamedRank>& names);
 
 /// Splits NAME=VALUE at the last '=' whose left side is a known name; single quotes around the name are taken off.
-Result<std::pair<std::string, std::string>> splitName(const std::string& text, const std::vector<std::string>& names, const char* option);
+Result<std::pair<std::string, std::string>> splitName(const std::string& text,
+                                                      const std::vector<std::string>& names,
+                                                      const char* option);
 
 /// An engine ready to run, from an engine file or from a model that was built for the occasion.
 struct OpenedEngine {
@@ -136,7 +138,8 @@ Result<data::InputRequest> inputRequest(const OpenedEngine& opened, const std::v
 /// --inputs and --range.
 void addInputOptions(CLI::App& app, std::vector<std::string>& inputs, std::vector<std::string>& ranges);
 /// Builds `arguments.path` into `engine`.
-Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation, const std::string& engine);
+Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation,
+                               const std::string& engine);
 
 /// True for an engine file, false for anything else; by content.
 Result<bool> isEngineFile(const std::string& path);

@@ -11,15 +11,22 @@ namespace {
 
 int runExplain(std::string code, bool all) {
   if (all) {
-    for (const ErrorInfo& row : errorTable()) std::printf("%s  exit %d  %s\n", errorCodeText(row.code).c_str(), row.exitCode, row.title);
+    for (const ErrorInfo& row : errorTable())
+      std::printf("%s  exit %d  %s\n", errorCodeText(row.code).c_str(), row.exitCode, row.title);
     return 0;
   }
   if (!code.empty() && (code[0] == 'R' || code[0] == 'r')) code.erase(0, 1);
   int number = 0;
   const auto [end, error] = std::from_chars(code.data(), code.data() + code.size(), number);
-  const ErrorInfo* row = error == std::errc() && end == code.data() + code.size() ? findErrorInfo(static_cast<ErrorCode>(number)) : nullptr;
-  if (row == nullptr) return fail(Status(ErrorCode::kUsage, "there is no such error code").found(code).fix("`rota explain --all` lists them"));
-  std::printf("%s  %s\nexit code %d\n\n%s\n", errorCodeText(row->code).c_str(), row->title, row->exitCode, row->explanation);
+  const ErrorInfo* row = error == std::errc() && end == code.data() + code.size()
+                             ? findErrorInfo(static_cast<ErrorCode>(number))
+                             : nullptr;
+  if (row == nullptr)
+    return fail(Status(ErrorCode::kUsage, "there is no such error code")
+                    .found(code)
+                    .fix("`rota explain --all` lists them"));
+  std::printf("%s  %s\nexit code %d\n\n%s\n", errorCodeText(row->code).c_str(), row->title, row->exitCode,
+              row->explanation);
   return 0;
 }
 

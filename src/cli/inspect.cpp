@@ -9,7 +9,8 @@
 namespace rota::cli {
 namespace {
 
-int runInspect(const Invocation& invocation, const std::string& path, const std::string& jsonFile, bool full) {
+int runInspect(const Invocation& invocation, const std::string& path, const std::string& jsonFile,
+               bool full) {
   auto engine = engine::readEngine(path, {.verifyWeights = full, .checkTarget = false});
   if (!engine) return fail(engine.status());
   const engine::Inspection inspection = engine::inspect(**engine);
@@ -31,12 +32,16 @@ void addInspect(CLI::App& app, Invocation& invocation) {
     std::string path, json, verify = "quick";
   };
   auto a = std::make_shared<Arguments>();
-  CLI::App* sub = app.add_subcommand("inspect", "Show manifest, plan, memory and weights of an engine, by source node");
+  CLI::App* sub =
+      app.add_subcommand("inspect", "Show manifest, plan, memory and weights of an engine, by source node");
   sub->add_option("ENGINE", a->path, "An engine")->required();
-  sub->add_option("--verify", a->verify, "quick, or full to hash the weights too")->check(CLI::IsMember({"quick", "full"}));
+  sub->add_option("--verify", a->verify, "quick, or full to hash the weights too")
+      ->check(CLI::IsMember({"quick", "full"}));
   addJsonOption(*sub, a->json);
   sub->footer("Example: rota inspect model.rota");
-  sub->callback([a, &invocation] { invocation.exitCode = runInspect(invocation, a->path, a->json, a->verify == "full"); });
+  sub->callback([a, &invocation] {
+    invocation.exitCode = runInspect(invocation, a->path, a->json, a->verify == "full");
+  });
 }
 
 }  // namespace rota::cli

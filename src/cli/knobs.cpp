@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rota knobs [NAME]`: the knob database; JSON in the shape of the tuner's contract.
-#include "knob/knob.h"
-
 #include <cstdio>
 
 #include "cli/cli.h"
+#include "knob/knob.h"
 
 namespace rota::cli {
 namespace {
@@ -12,9 +11,10 @@ namespace {
 void printKnob(const knob::Knob& k) {
   std::string values;
   for (std::string_view v : k.allowed()) values += (values.empty() ? "" : "|") + std::string(v);
-  std::printf("-%.*s=[%s]  default %.*s  %s, %.*s, %s\n    %.*s\n", static_cast<int>(k.name.size()), k.name.data(), values.c_str(),
-              static_cast<int>(k.defaultValue().size()), k.defaultValue().data(), toString(k.numerics), static_cast<int>(k.backend.size()), k.backend.data(),
-              toString(k.stage), static_cast<int>(k.doc.size()), k.doc.data());
+  std::printf("-%.*s=[%s]  default %.*s  %s, %.*s, %s\n    %.*s\n", static_cast<int>(k.name.size()),
+              k.name.data(), values.c_str(), static_cast<int>(k.defaultValue().size()),
+              k.defaultValue().data(), toString(k.numerics), static_cast<int>(k.backend.size()),
+              k.backend.data(), toString(k.stage), static_cast<int>(k.doc.size()), k.doc.data());
 }
 
 int runKnobs(const Invocation& invocation, const std::string& name, const std::string& json) {

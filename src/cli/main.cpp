@@ -30,37 +30,51 @@ void addCommands(CLI::App& app, Invocation& invocation) {
 void addGlobalOptions(CLI::App& app, Invocation& invocation) {
   app.add_flag("--quiet,-q", invocation.quiet, "Only errors on standard error");
   app.add_flag("--verbose,-v", invocation.verbose, "More about what happens");
-  app.add_option("--config", invocation.config, "A file of `option = value` lines, for one command below [command]; flags and ROTA_<OPTION> count more");
-  app.add_option("--log-level", invocation.logLevel, "What is logged: error, warning, info, verbose")->check(CLI::IsMember({"error", "warning", "info", "verbose"}));
+  app.add_option("--config", invocation.config,
+                 "A file of `option = value` lines, for one command below [command]; flags and ROTA_<OPTION> "
+                 "count more");
+  app.add_option("--log-level", invocation.logLevel, "What is logged: error, warning, info, verbose")
+      ->check(CLI::IsMember({"error", "warning", "info", "verbose"}));
   app.add_option("--log-file", invocation.logFile, "Log lines also go to the end of this file");
 }
 
 void startLog(const Invocation& invocation) {
   setLogColor(!environmentSwitch("NO_COLOR"));
-  if (invocation.logLevel == "error" || invocation.quiet) setLogLevel(LogLevel::kError);
-  else if (invocation.logLevel == "verbose" || invocation.verbose) setLogLevel(LogLevel::kVerbose);
-  else if (invocation.logLevel == "info") setLogLevel(LogLevel::kInfo);
+  if (invocation.logLevel == "error" || invocation.quiet)
+    setLogLevel(LogLevel::kError);
+  else if (invocation.logLevel == "verbose" || invocation.verbose)
+    setLogLevel(LogLevel::kVerbose);
+  else if (invocation.logLevel == "info")
+    setLogLevel(LogLevel::kInfo);
 }
 
 /// The error of a command line that does not parse.
 Status usageError(CLI::App& app, const Invocation& invocation, const std::string& message) {
   std::vector<std::string> commands;
-  for (const CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) commands.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))
+    commands.push_back(sub->get_name());
   for (std::size_t i = 1; i < invocation.arguments.size(); ++i) {
     const std::string& word = invocation.arguments[i];
     if (word.starts_with("-")) continue;
-    if (std::find(commands.begin(), commands.end(), word) != commands.end()) return Status(ErrorCode::kUsage, message).fix("`rota " + word + " --help` lists the options");
+    if (std::find(commands.begin(), commands.end(), word) != commands.end())
+      return Status(ErrorCode::kUsage, message).fix("`rota " + word + " --help` lists the options");
     std::string near;
-    for (const std::string& n : knob::nearestNames(word, commands)) near += (near.empty() ? "did you mean " : ", ") + n;
-    return Status(ErrorCode::kUsage, "there is no such command").found(word).fix(near.empty() ? "`rota --help` lists the commands" : near + "?");
+    for (const std::string& n : knob::nearestNames(word, commands))
+      near += (near.empty() ? "did you mean " : ", ") + n;
+    return Status(ErrorCode::kUsage, "there is no such command")
+        .found(word)
+        .fix(near.empty() ? "`rota --help` lists the commands" : near + "?");
   }
-  return Status(ErrorCode::kUsage, invocation.arguments.size() < 2 ? "a command is missing" : message).fix("`rota --help` lists the commands");
+  return Status(ErrorCode::kUsage, invocation.arguments.size() < 2 ? "a command is missing" : message)
+      .fix("`rota --help` lists the commands");
 }
 
 int runProgram(Invocation& invocation) {
-  CLI::App app{"Rota compiles trained networks into fast engines and runs them. Running an engine is trusting its code; checking and inspecting are "
-               "safe on any file.",
-               "rota"};
+  CLI::App app{
+      "Rota compiles trained networks into fast engines and runs them. Running an engine is trusting its "
+      "code; checking and inspecting are "
+      "safe on any file.",
+      "rota"};
   app.require_subcommand(1);
   app.fallthrough();
   app.footer("Example: rota build model.onnx -o model.rota");

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models and engines as operands: told apart by content; a model is built at level 0 for the occasion and loaded from a file that is removed at once.
-#include <unistd.h>
-
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "core/check.h"
@@ -18,7 +17,9 @@
 namespace rota::cli {
 namespace {
 
-double secondsSince(std::chrono::steady_clock::time_point start) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// The names are needed to read the options, and the options to read the model: a first look takes only the inputs.
 Result<Ranges> rangesFor(const ModelArguments& arguments) {
@@ -30,7 +31,8 @@ Result<Ranges> rangesFor(const ModelArguments& arguments) {
   return parseRanges(arguments, names);
 }
 
-Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation& invocation, const Ranges& ranges, const std::string& engine) {
+Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation& invocation,
+                              const Ranges& ranges, const std::string& engine) {
   ModelOptions options;
   options.inputDims = ranges.inputs;
   options.symbols = ranges.symbols;
@@ -46,7 +48,9 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
   Progress progress(invocation, "build");
   config.progress = [&invocation, &progress](const BuildProgress& p) {
     progress.set(p.phase, static_cast<double>(p.done), static_cast<double>(p.total));
-    if (invocation.verbose) note(invocation, "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
+    if (invocation.verbose)
+      note(invocation,
+           "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
     return !interrupted();
   };
   if (ranges.fromProfile) {
@@ -60,7 +64,8 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
 std::string temporaryEngine() {
   std::error_code ignored;
   const auto folder = std::filesystem::temp_directory_path(ignored);
-  return (folder.empty() ? std::string("/tmp") : folder.string()) + "/rota-" + std::to_string(getpid()) + ".rota";
+  return (folder.empty() ? std::string("/tmp") : folder.string()) + "/rota-" + std::to_string(getpid()) +
+         ".rota";
 }
 
 }  // namespace
@@ -75,7 +80,8 @@ Result<bool> isEngineFile(const std::string& path) {
   return true;
 }
 
-Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation, const std::string& engine) {
+Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation& invocation,
+                               const std::string& engine) {
   auto ranges = rangesFor(arguments);
   if (!ranges) return ranges.status();
   return buildWith(arguments, invocation, *ranges, engine);
@@ -102,7 +108,8 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
     opened.buildSeconds = secondsSince(start);
   }
   const auto start = std::chrono::steady_clock::now();
-  const LoadOptions options{.verifyWeights = arguments.verify == "full", .nativeCode = !arguments.noNativeCode};
+  const LoadOptions options{.verifyWeights = arguments.verify == "full",
+                            .nativeCode = !arguments.noNativeCode};
   auto engine = Engine::load(path, options);
   opened.loadMs = secondsSince(start) * 1e3;
   std::error_code ignored;
@@ -144,8 +151,11 @@ Result<data::InputRequest> inputRequest(const OpenedEngine& opened, const std::v
     const auto low = std::from_chars(value.data(), end, range.low);
     const bool colon = low.ec == std::errc() && low.ptr != end && *low.ptr == ':';
     const auto high = colon ? std::from_chars(low.ptr + 1, end, range.high) : low;
-    if (!colon || high.ec != std::errc() || high.ptr != end || !std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
-      return Status(ErrorCode::kUsage, "--range has the form NAME=LO:HI").expected("two numbers, LO <= HI").found(text);
+    if (!colon || high.ec != std::errc() || high.ptr != end || !std::isfinite(range.low) ||
+        !std::isfinite(range.high) || range.low > range.high) {
+      return Status(ErrorCode::kUsage, "--range has the form NAME=LO:HI")
+          .expected("two numbers, LO <= HI")
+          .found(text);
     }
     request.ranges[split->first] = range;
   }

@@ -30,7 +30,8 @@ std::vector<std::string> splitAt(const std::string& text, char separator) {
 /// MIN:OPT:MAX of dims, or one dims for all three.
 Result<std::vector<DimRange>> parseRange(const std::string& text, const std::string& option) {
   const std::vector<std::string> parts = splitAt(text, ':');
-  if (parts.size() != 1 && parts.size() != 3) return Status(ErrorCode::kUsage, "a range has the form MIN:OPT:MAX").at(option).found(text);
+  if (parts.size() != 1 && parts.size() != 3)
+    return Status(ErrorCode::kUsage, "a range has the form MIN:OPT:MAX").at(option).found(text);
   std::vector<std::vector<std::int64_t>> dims;
   for (const std::string& p : parts) {
     auto d = parseDims(p);
@@ -38,27 +39,35 @@ Result<std::vector<DimRange>> parseRange(const std::string& text, const std::str
     dims.push_back(std::move(*d));
   }
   if (dims.size() == 1) dims.resize(3, dims[0]);
-  if (dims[1].size() != dims[0].size() || dims[2].size() != dims[0].size()) return Status(ErrorCode::kUsage, "the shapes of a range have different ranks").at(option).found(text);
+  if (dims[1].size() != dims[0].size() || dims[2].size() != dims[0].size())
+    return Status(ErrorCode::kUsage, "the shapes of a range have different ranks").at(option).found(text);
   std::vector<DimRange> ranges;
   for (std::size_t i = 0; i < dims[0].size(); ++i) {
     const DimRange r{dims[0][i], dims[1][i], dims[2][i]};
-    if (r.min > r.opt || r.opt > r.max) return Status(ErrorCode::kUsage, "a range is not MIN <= OPT <= MAX").at(option).found(text);
+    if (r.min > r.opt || r.opt > r.max)
+      return Status(ErrorCode::kUsage, "a range is not MIN <= OPT <= MAX").at(option).found(text);
     ranges.push_back(r);
   }
   return ranges;
 }
 
-Status addInputRange(Ranges& ranges, const std::string& name, std::vector<DimRange> fresh, const std::vector<NamedRank>& inputs, const std::string& option) {
+Status addInputRange(Ranges& ranges, const std::string& name, std::vector<DimRange> fresh,
+                     const std::vector<NamedRank>& inputs, const std::string& option) {
   for (const NamedRank& input : inputs) {
     if (input.name != name || input.rank == fresh.size()) continue;
-    return Status(ErrorCode::kInputShape, "the number of dims differs from the input's").at(option).expected(std::to_string(input.rank)).found(std::to_string(fresh.size()));
+    return Status(ErrorCode::kInputShape, "the number of dims differs from the input's")
+        .at(option)
+        .expected(std::to_string(input.rank))
+        .found(std::to_string(fresh.size()));
   }
   const auto [it, inserted] = ranges.inputs.emplace(name, fresh);
   if (inserted) return Status::ok();
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     const DimRange& a = it->second[i];
     if (a.min != fresh[i].min || a.opt != fresh[i].opt || a.max != fresh[i].max) {
-      return Status(ErrorCode::kUsage, "an input is given two different shapes or ranges").at(option).fix("give --shape or --profile once for each input");
+      return Status(ErrorCode::kUsage, "an input is given two different shapes or ranges")
+          .at(option)
+          .fix("give --shape or --profile once for each input");
     }
   }
   return Status::ok();
@@ -73,24 +82,33 @@ Result<std::vector<std::int64_t>> parseDims(const std::string& text) {
     std::int64_t dim = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), dim);
     if (error != std::errc() || end != part.data() + part.size() || part.empty() || dim < 0) {
-      return Status(ErrorCode::kUsage, "a shape is not numbers joined by 'x'").expected("for example 1x3x224x224, or scalar").found(text);
+      return Status(ErrorCode::kUsage, "a shape is not numbers joined by 'x'")
+          .expected("for example 1x3x224x224, or scalar")
+          .found(text);
     }
     dims.push_back(dim);
   }
   return dims;
 }
 
-Result<std::pair<std::string, std::string>> splitName(const std::string& text, const std::vector<std::string>& names, const char* option) {
-  for (std::size_t at = text.rfind('='); at != std::string::npos; at = at == 0 ? std::string::npos : text.rfind('=', at - 1)) {
+Result<std::pair<std::string, std::string>> splitName(const std::string& text,
+                                                      const std::vector<std::string>& names,
+                                                      const char* option) {
+  for (std::size_t at = text.rfind('='); at != std::string::npos;
+       at = at == 0 ? std::string::npos : text.rfind('=', at - 1)) {
     std::string left = text.substr(0, at);
-    if (left.size() >= 2 && left.front() == '\'' && left.back() == '\'') left = left.substr(1, left.size() - 2);
-    if (std::find(names.begin(), names.end(), left) != names.end()) return std::pair(left, text.substr(at + 1));
+    if (left.size() >= 2 && left.front() == '\'' && left.back() == '\'')
+      left = left.substr(1, left.size() - 2);
+    if (std::find(names.begin(), names.end(), left) != names.end())
+      return std::pair(left, text.substr(at + 1));
     if (at == 0) break;
   }
   const std::size_t at = text.rfind('=');
-  if (at == std::string::npos) return Status(ErrorCode::kUsage, std::string(option) + " has the form NAME=VALUE").found(text);
+  if (at == std::string::npos)
+    return Status(ErrorCode::kUsage, std::string(option) + " has the form NAME=VALUE").found(text);
   std::string near;
-  for (const std::string& n : knob::nearestNames(text.substr(0, at), names)) near += (near.empty() ? "did you mean " : ", ") + n;
+  for (const std::string& n : knob::nearestNames(text.substr(0, at), names))
+    near += (near.empty() ? "did you mean " : ", ") + n;
   return Status(ErrorCode::kUnknownName, std::string(option) + " names nothing that the model has")
       .at(text.substr(0, at))
       .expected("one of " + listed(names))
@@ -131,15 +149,18 @@ Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<Na
       auto range = parseRange(split->second, "--profile " + part);
       if (!range) return range.status();
       ranges.fromProfile = true;
-      ROTA_RETURN_IF_ERROR(addInputRange(ranges, split->first, std::move(*range), inputs, "--profile " + part));
+      ROTA_RETURN_IF_ERROR(
+          addInputRange(ranges, split->first, std::move(*range), inputs, "--profile " + part));
     }
   }
   for (const std::string& text : arguments.dims) {
     const std::size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0) return Status(ErrorCode::kUsage, "--dim has the form SYMBOL=N or SYMBOL=MIN:OPT:MAX").found(text);
+    if (equals == std::string::npos || equals == 0)
+      return Status(ErrorCode::kUsage, "--dim has the form SYMBOL=N or SYMBOL=MIN:OPT:MAX").found(text);
     auto range = parseRange(text.substr(equals + 1), "--dim " + text);
     if (!range) return range.status();
-    if (range->size() != 1) return Status(ErrorCode::kUsage, "--dim takes one number, or MIN:OPT:MAX").found(text);
+    if (range->size() != 1)
+      return Status(ErrorCode::kUsage, "--dim takes one number, or MIN:OPT:MAX").found(text);
     ranges.symbols[text.substr(0, equals)] = range->front();
   }
   return ranges;

@@ -31,7 +31,8 @@ std::string dimsText(Dims dims) {
 }
 
 struct Summary {
-  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity(), sum = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity(),
+         sum = 0;
   std::int64_t finite = 0, nonFinite = 0;
   std::vector<std::pair<double, std::int64_t>> top;  // five largest, with their flat index
 };
@@ -50,7 +51,8 @@ Summary summarise(const TensorView& t) {
     s.max = std::max(s.max, v);
     if (s.top.size() == 5 && v <= s.top.back().first) continue;
     s.top.emplace_back(v, i);
-    std::stable_sort(s.top.begin(), s.top.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(s.top.begin(), s.top.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     if (s.top.size() > 5) s.top.pop_back();
   }
   return s;
@@ -64,7 +66,8 @@ void printSummary(const std::string& name, const TensorView& t) {
     return;
   }
   const Summary s = summarise(t);
-  if (s.finite > 0) std::printf("  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.sum / static_cast<double>(s.finite));
+  if (s.finite > 0)
+    std::printf("  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.sum / static_cast<double>(s.finite));
   std::printf("  non-finite %lld\n  top:", static_cast<long long>(s.nonFinite));
   for (const auto& [value, index] : s.top) std::printf("  [%lld] %.6g", static_cast<long long>(index), value);
   std::printf("\n");
@@ -73,10 +76,14 @@ void printSummary(const std::string& name, const TensorView& t) {
 Status writeOutputs(const Engine& engine, const Context& context, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return Status(ErrorCode::kFileWrite, "the folder for outputs cannot be made").at(folder).found(error.message());
+  if (error)
+    return Status(ErrorCode::kFileWrite, "the folder for outputs cannot be made")
+        .at(folder)
+        .found(error.message());
   std::set<std::string> files;
   for (const TensorInfo& t : engine.outputs()) {
-    if (!files.insert(data::fileNameOf(t.name)).second) return Status(ErrorCode::kUsage, "two outputs have the same file name").at("'" + t.name + "'");
+    if (!files.insert(data::fileNameOf(t.name)).second)
+      return Status(ErrorCode::kUsage, "two outputs have the same file name").at("'" + t.name + "'");
   }
   for (const TensorInfo& t : engine.outputs()) {
     const std::string base = (std::filesystem::path(folder) / data::fileNameOf(t.name)).string();
@@ -87,7 +94,8 @@ Status writeOutputs(const Engine& engine, const Context& context, const std::str
     }
     auto elements = context.outputSequence(t.name);
     if (!elements) return value.status();
-    for (std::size_t i = 0; i < elements->size(); ++i) ROTA_RETURN_IF_ERROR(data::writeNpyFile(base + "." + std::to_string(i) + ".npy", (*elements)[i]));
+    for (std::size_t i = 0; i < elements->size(); ++i)
+      ROTA_RETURN_IF_ERROR(data::writeNpyFile(base + "." + std::to_string(i) + ".npy", (*elements)[i]));
   }
   return Status::ok();
 }
@@ -102,7 +110,8 @@ Status runOnce(const RunArguments& a, const Invocation& invocation) {
   for (const std::string& line : inputs->notes) note(invocation, line);
   auto context = opened->engine->createContext(a.model.threads);
   if (!context) return context.status();
-  for (const auto& [name, tensor] : inputs->tensors) ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
+  for (const auto& [name, tensor] : inputs->tensors)
+    ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
   ROTA_RETURN_IF_ERROR((*context)->prepare());
   ROTA_RETURN_IF_ERROR(checkInterrupted());
   ROTA_RETURN_IF_ERROR((*context)->run());
@@ -117,7 +126,10 @@ Status runOnce(const RunArguments& a, const Invocation& invocation) {
     for (const TensorInfo& t : opened->engine->outputs()) {
       auto value = (*context)->output(t.name);
       if (!value) continue;
-      json["outputs"].push_back({{"name", t.name}, {"dtype", info(value->dtype).name}, {"dims", std::vector<std::int64_t>(value->dims.begin(), value->dims.end())}});
+      json["outputs"].push_back(
+          {{"name", t.name},
+           {"dtype", info(value->dtype).name},
+           {"dims", std::vector<std::int64_t>(value->dims.begin(), value->dims.end())}});
     }
     return writeJson(a.json, json);
   }
@@ -138,7 +150,8 @@ void addRun(CLI::App& app, Invocation& invocation) {
   CLI::App* sub = app.add_subcommand("run", "Run a model or an engine once");
   addModelOptions(*sub, arguments->model);
   addInputOptions(*sub, arguments->inputs, arguments->ranges);
-  sub->add_option("--outputs", arguments->outputs, "Folder for NAME.npy of each output; without it a summary is printed");
+  sub->add_option("--outputs", arguments->outputs,
+                  "Folder for NAME.npy of each output; without it a summary is printed");
   addJsonOption(*sub, arguments->json);
   sub->footer("Example: rota run model.rota --inputs inputs/ --outputs outputs/");
   sub->callback([arguments, &invocation] {

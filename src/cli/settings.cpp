@@ -21,7 +21,8 @@ using Values = std::vector<std::string>;
 
 std::string variableOf(const std::string& option) {
   std::string name = "ROTA_";
-  for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char c : option)
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -56,16 +57,20 @@ Values normalised(const Values& typed, bool isBench) {
   bool options = true;
   for (std::size_t i = 0; i < typed.size(); ++i) {
     options = options && typed[i] != "--";
-    if (options && typed[i] == "--json") line.push_back("--json=-");
-    else if (options && isBench && typed[i] == "--profile" && (i + 1 == typed.size() || !looksLikeRange(typed[i + 1]))) line.push_back("--profile-steps");
-    else line.push_back(typed[i]);
+    if (options && typed[i] == "--json")
+      line.push_back("--json=-");
+    else if (options && isBench && typed[i] == "--profile" &&
+             (i + 1 == typed.size() || !looksLikeRange(typed[i + 1])))
+      line.push_back("--profile-steps");
+    else
+      line.push_back(typed[i]);
   }
   return line;
 }
 
 struct Configuration {
   std::string file;
-  std::map<std::string, std::map<std::string, Values>> byCommand;   // "" for all
+  std::map<std::string, std::map<std::string, Values>> byCommand;  // "" for all
 };
 
 Status knows(CLI::App& app, const std::string& command, const std::string& option, const std::string& where) {
@@ -79,14 +84,21 @@ Status knows(CLI::App& app, const std::string& command, const std::string& optio
   for (const CLI::Option* o : app.get_options())
     if (canBeSet(*o)) options.push_back(o->get_lnames()[0]);
   if (!command.empty() && std::find(commands.begin(), commands.end(), command) == commands.end()) {
-    return Status(ErrorCode::kUsage, "the configuration has a section of no command").at(where).found("[" + command + "]").fix("sections are names of commands");
+    return Status(ErrorCode::kUsage, "the configuration has a section of no command")
+        .at(where)
+        .found("[" + command + "]")
+        .fix("sections are names of commands");
   }
   if (std::find(options.begin(), options.end(), option) != options.end()) return Status::ok();
   std::sort(options.begin(), options.end());
   options.erase(std::unique(options.begin(), options.end()), options.end());
   std::string near;
-  for (const std::string& n : knob::nearestNames(option, options)) near += (near.empty() ? "did you mean " : ", ") + n;
-  return Status(ErrorCode::kUsage, "the configuration sets an option that does not exist").at(where).found(option).fix(near.empty() ? "`rota COMMAND --help` lists the options" : near + "?");
+  for (const std::string& n : knob::nearestNames(option, options))
+    near += (near.empty() ? "did you mean " : ", ") + n;
+  return Status(ErrorCode::kUsage, "the configuration sets an option that does not exist")
+      .at(where)
+      .found(option)
+      .fix(near.empty() ? "`rota COMMAND --help` lists the options" : near + "?");
 }
 
 Result<Configuration> readConfiguration(CLI::App& app, const Values& line) {
@@ -147,7 +159,8 @@ Result<std::vector<std::string>> completeCommandLine(CLI::App& app, Invocation& 
         append(line, *option, {*value});
         continue;
       }
-      for (const std::string& section : {owner == &app || command == nullptr ? std::string() : command->get_name(), std::string()}) {
+      for (const std::string& section :
+           {owner == &app || command == nullptr ? std::string() : command->get_name(), std::string()}) {
         const auto& table = configuration->byCommand[section];
         if (const auto it = table.find(name); it != table.end()) {
           append(line, *option, it->second);
@@ -162,12 +175,14 @@ Result<std::vector<std::string>> completeCommandLine(CLI::App& app, Invocation& 
     for (const CLI::Option* option : owner->get_options()) {
       if (!canBeSet(*option)) continue;
       const std::string variable = variableOf(option->get_lnames()[0]);
-      if (const auto value = environmentVariable(variable.c_str()); value && !value->empty()) force[variable] = *value;
+      if (const auto value = environmentVariable(variable.c_str()); value && !value->empty())
+        force[variable] = *value;
     }
   }
   for (const auto& [section, table] : configuration->byCommand)
     for (const auto& [name, values] : table)
-      for (const std::string& v : values) force[configuration->file + (section.empty() ? "" : " [" + section + "]") + ": " + name] = v;
+      for (const std::string& v : values)
+        force[configuration->file + (section.empty() ? "" : " [" + section + "]") + ": " + name] = v;
   for (const auto& [what, value] : force) invocation.settings.push_back(what + "=" + value);
   line.erase(line.begin());
   return line;

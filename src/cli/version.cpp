@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rota version`: version, build, backends, libraries.
-#include <rota/version.h>
-
 #include <cstdio>
+
+#include <rota/version.h>
 
 #include "cli/cli.h"
 #include "runtime/step_kernel.h"
@@ -24,7 +24,8 @@ int runVersion(const Invocation& invocation, const std::string& json) {
     const Status s = writeJson(json, out);
     return s.isOk() ? 0 : fail(s);
   }
-  std::printf("rota %s (%s, %s)\nbackends   cpu\nlibraries  oneDNN %s\n", version(), ROTA_BUILD_TYPE, __VERSION__, onednn ? library.c_str() : "not found");
+  std::printf("rota %s (%s, %s)\nbackends   cpu\nlibraries  oneDNN %s\n", version(), ROTA_BUILD_TYPE,
+              __VERSION__, onednn ? library.c_str() : "not found");
   return 0;
 }
 

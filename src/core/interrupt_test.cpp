@@ -46,7 +46,8 @@ TEST(InterruptDeathTest, TheSecondSignalEndsTheProcess) {
 }
 
 TEST(InterruptDeathTest, AForcedEndRemovesWhatIsNotFinished) {
-  const std::string unfinished = testing::TempDir() + "rota_interrupt_unfinished", finished = testing::TempDir() + "rota_interrupt_finished";
+  const std::string unfinished = testing::TempDir() + "rota_interrupt_unfinished",
+                    finished = testing::TempDir() + "rota_interrupt_finished";
   for (const std::string& path : {unfinished, finished}) std::ofstream(path) << "x";
   EXPECT_EXIT(
       {

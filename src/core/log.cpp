@@ -10,10 +10,10 @@
 #include <ctime>
 #include <memory>
 
-#include "core/file.h"
-
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
+
+#include "core/file.h"
 
 namespace rota {
 namespace {
@@ -81,7 +81,8 @@ void logToFile(LogLevel level, std::string_view message) {
   std::tm parts{};
   std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
   // One call a line: lines of several threads do not mix.
-  std::fprintf(logFile, "%s %s: %.*s\n", time, nameOf(level), static_cast<int>(message.size()), message.data());
+  std::fprintf(logFile, "%s %s: %.*s\n", time, nameOf(level), static_cast<int>(message.size()),
+               message.data());
   std::fflush(logFile);
 }
 

@@ -22,7 +22,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-Status bad(const std::string& where, std::string message) { return Status(ErrorCode::kBadInputData, std::move(message)).at(where); }
+Status bad(const std::string& where, std::string message) {
+  return Status(ErrorCode::kBadInputData, std::move(message)).at(where);
+}
 
 const ZipEntry* entryOf(const std::vector<ZipEntry>& entries, const std::string& input) {
   for (const ZipEntry& e : entries)
@@ -45,7 +47,10 @@ Result<Tensor> readNpz(const std::string& path, const std::string& input) {
   if (entry == nullptr) {
     std::string names;
     for (const ZipEntry& e : *entries) names += (names.empty() ? "" : ", ") + e.name;
-    return Status(ErrorCode::kInputMissing, "the archive has no array for an input").at("input '" + input + "', " + path).expected(input + ".npy").found(names.empty() ? "nothing" : names);
+    return Status(ErrorCode::kInputMissing, "the archive has no array for an input")
+        .at("input '" + input + "', " + path)
+        .expected(input + ".npy")
+        .found(names.empty() ? "nothing" : names);
   }
   return readEntry((*file)->bytes(), *entry, path);
 }
@@ -59,13 +64,18 @@ Result<Tensor> readRaw(const std::string& path, const TensorInfo& info, std::vec
     *open = 1;
     const auto unit = checkedBytes(info.dtype, dims);
     if (std::count(dims.begin(), dims.end(), -1) > 0 || !unit || *unit == 0 || size % *unit != 0) {
-      return Status(ErrorCode::kInputShape, "the shape of a raw file cannot be found from its size").at("input '" + info.name + "', " + path).found(std::to_string(size) + " bytes").fix("give the shape with --shape");
+      return Status(ErrorCode::kInputShape, "the shape of a raw file cannot be found from its size")
+          .at("input '" + info.name + "', " + path)
+          .found(std::to_string(size) + " bytes")
+          .fix("give the shape with --shape");
     }
     *open = static_cast<std::int64_t>(size / *unit);
   }
   const auto expected = checkedBytes(info.dtype, dims);
   if (!expected || *expected != size) {
-    return bad("input '" + info.name + "', " + path, "the size of a raw file does not fit its shape").expected(expected ? std::to_string(*expected) + " bytes" : "a size that fits in memory").found(std::to_string(size) + " bytes");
+    return bad("input '" + info.name + "', " + path, "the size of a raw file does not fit its shape")
+        .expected(expected ? std::to_string(*expected) + " bytes" : "a size that fits in memory")
+        .found(std::to_string(size) + " bytes");
   }
   auto tensor = Tensor::allocate(info.dtype, std::move(dims));
   if (tensor && size > 0) std::memcpy(tensor->mutableData(), (*file)->data(), size);
@@ -73,7 +83,8 @@ Result<Tensor> readRaw(const std::string& path, const TensorInfo& info, std::vec
 }
 
 /// Collects the numbers of nested lists; false where lists of one level differ in length or something is no number.
-bool collect(const Json& json, std::size_t level, std::vector<std::int64_t>& dims, std::vector<const Json*>& leaves) {
+bool collect(const Json& json, std::size_t level, std::vector<std::int64_t>& dims,
+             std::vector<const Json*>& leaves) {
   if (!json.is_array()) {
     leaves.push_back(&json);
     return level == dims.size();
@@ -87,12 +98,18 @@ bool collect(const Json& json, std::size_t level, std::vector<std::int64_t>& dim
 }
 
 bool realOf(const Json& leaf, double& value) {
-  if (leaf.is_boolean()) value = leaf.get<bool>() ? 1 : 0;
-  else if (leaf.is_number()) value = leaf.get<double>();
-  else if (leaf == "nan") value = std::numeric_limits<double>::quiet_NaN();
-  else if (leaf == "inf") value = std::numeric_limits<double>::infinity();
-  else if (leaf == "-inf") value = -std::numeric_limits<double>::infinity();
-  else return false;
+  if (leaf.is_boolean())
+    value = leaf.get<bool>() ? 1 : 0;
+  else if (leaf.is_number())
+    value = leaf.get<double>();
+  else if (leaf == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (leaf == "inf")
+    value = std::numeric_limits<double>::infinity();
+  else if (leaf == "-inf")
+    value = -std::numeric_limits<double>::infinity();
+  else
+    return false;
   return true;
 }
 
@@ -100,15 +117,23 @@ Result<Tensor> fromJson(const Json& json, const TensorInfo& info, const std::str
   const std::string where = "input '" + info.name + "', " + path;
   std::vector<std::int64_t> dims;
   std::vector<const Json*> leaves;
-  if (!collect(json, 0, dims, leaves)) return bad(where, "the lists of the JSON file do not form an array").expected("nested lists of equal lengths");
+  if (!collect(json, 0, dims, leaves))
+    return bad(where, "the lists of the JSON file do not form an array")
+        .expected("nested lists of equal lengths");
   auto tensor = Tensor::allocate(info.dtype, dims);
   if (!tensor) return tensor;
-  if (tensor->count() != static_cast<std::int64_t>(leaves.size())) return bad(where, "the lists of the JSON file do not form an array");
+  if (tensor->count() != static_cast<std::int64_t>(leaves.size()))
+    return bad(where, "the lists of the JSON file do not form an array");
   const bool real = isFloat(info.dtype);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     double value = 0;
-    if (!realOf(*leaves[i], value)) return bad(where, "an element of the JSON file is not a number").expected("numbers, true, false, \"nan\", \"inf\", \"-inf\"").found(leaves[i]->dump().substr(0, 40));
-    if (!real && (!std::isfinite(value) || value != std::floor(value))) return bad(where, "an element of the JSON file is not an integer").found(leaves[i]->dump().substr(0, 40));
+    if (!realOf(*leaves[i], value))
+      return bad(where, "an element of the JSON file is not a number")
+          .expected("numbers, true, false, \"nan\", \"inf\", \"-inf\"")
+          .found(leaves[i]->dump().substr(0, 40));
+    if (!real && (!std::isfinite(value) || value != std::floor(value)))
+      return bad(where, "an element of the JSON file is not an integer")
+          .found(leaves[i]->dump().substr(0, 40));
     if (info.dtype == DType::kInt64 && leaves[i]->is_number_integer()) {
       const auto exact = leaves[i]->get<std::int64_t>();
       std::memcpy(tensor->mutableData() + i * sizeof exact, &exact, sizeof exact);
@@ -116,7 +141,9 @@ Result<Tensor> fromJson(const Json& json, const TensorInfo& info, const std::str
       storeFromDouble(tensor->mutableView(), static_cast<std::int64_t>(i), 1, &value);
     }
     if (!real && realAt(tensor->view(), static_cast<std::int64_t>(i)) != value) {
-      return bad(where, "an element of the JSON file does not fit the type of the input").expected(rota::info(info.dtype).name).found(leaves[i]->dump().substr(0, 40));
+      return bad(where, "an element of the JSON file does not fit the type of the input")
+          .expected(rota::info(info.dtype).name)
+          .found(leaves[i]->dump().substr(0, 40));
     }
   }
   return tensor;
@@ -132,7 +159,8 @@ Result<Json> parseJson(const std::string& path) {
 
 }  // namespace
 
-Result<Tensor> readForm(const std::string& path, const TensorInfo& info, const std::vector<std::int64_t>& dims) {
+Result<Tensor> readForm(const std::string& path, const TensorInfo& info,
+                        const std::vector<std::int64_t>& dims) {
   if (path.ends_with(".npz")) return readNpz(path, info.name);
   if (path.ends_with(".bin")) return readRaw(path, info, dims);
   if (path.ends_with(".pb")) {
@@ -145,18 +173,22 @@ Result<Tensor> readForm(const std::string& path, const TensorInfo& info, const s
     if (!json) return json.status();
     if (!json->is_object()) return fromJson(*json, info, path);
     const auto member = json->find(info.name);
-    if (member == json->end()) return Status(ErrorCode::kInputMissing, "the JSON object has no member for an input").at("input '" + info.name + "', " + path);
+    if (member == json->end())
+      return Status(ErrorCode::kInputMissing, "the JSON object has no member for an input")
+          .at("input '" + info.name + "', " + path);
     return fromJson(*member, info, path);
   }
   return readNpyFile(path);
 }
 
-Result<std::map<std::string, Tensor>> readTogether(const std::string& path, const std::vector<TensorInfo>& inputs) {
+Result<std::map<std::string, Tensor>> readTogether(const std::string& path,
+                                                   const std::vector<TensorInfo>& inputs) {
   std::map<std::string, Tensor> tensors;
   if (path.ends_with(".json")) {
     auto json = parseJson(path);
     if (!json) return json.status();
-    if (!json->is_object()) return bad(path, "a JSON file for all inputs holds an object of lists").expected("{\"INPUT\": [...]}");
+    if (!json->is_object())
+      return bad(path, "a JSON file for all inputs holds an object of lists").expected("{\"INPUT\": [...]}");
     for (const TensorInfo& t : inputs) {
       const auto member = json->find(t.name);
       if (member == json->end()) continue;

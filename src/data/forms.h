@@ -17,9 +17,11 @@ namespace rota::data {
 inline constexpr const char* kForms[] = {".npy", ".pb", ".bin", ".json"};
 
 /// `dims`: for .bin, the shape; one -1 is found from the size of the file.
-Result<Tensor> readForm(const std::string& path, const TensorInfo& info, const std::vector<std::int64_t>& dims);
+Result<Tensor> readForm(const std::string& path, const TensorInfo& info,
+                        const std::vector<std::int64_t>& dims);
 
 /// Everything that one .npz, or one .json with an object of lists, holds for these inputs; by input name.
-Result<std::map<std::string, Tensor>> readTogether(const std::string& path, const std::vector<TensorInfo>& inputs);
+Result<std::map<std::string, Tensor>> readTogether(const std::string& path,
+                                                   const std::vector<TensorInfo>& inputs);
 
 }  // namespace rota::data

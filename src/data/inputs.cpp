@@ -34,9 +34,12 @@ std::vector<std::int64_t> dimsOf(const TensorInfo& info, const InputRequest& req
   const auto given = request.sizes.find(info.name);
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] >= 0) continue;
-    if (given != request.sizes.end() && i < given->second.size() && given->second[i] >= 0) dims[i] = given->second[i];
-    else if (i < info.optDims.size()) dims[i] = info.optDims[i];
-    else dims[i] = -1;
+    if (given != request.sizes.end() && i < given->second.size() && given->second[i] >= 0)
+      dims[i] = given->second[i];
+    else if (i < info.optDims.size())
+      dims[i] = info.optDims[i];
+    else
+      dims[i] = -1;
   }
   return dims;
 }
@@ -44,7 +47,8 @@ std::vector<std::int64_t> dimsOf(const TensorInfo& info, const InputRequest& req
 Status take(const TensorInfo& info, const std::string& path, Result<Tensor> tensor, LoadedInputs& loaded) {
   if (!tensor) return tensor.status();
   if (tensor->dtype() != info.dtype) {
-    const bool widened = rota::info(info.dtype).numpy == nullptr && isFloat(tensor->dtype()) && isFloat(info.dtype);
+    const bool widened =
+        rota::info(info.dtype).numpy == nullptr && isFloat(tensor->dtype()) && isFloat(info.dtype);
     if (!widened) {
       return Status(ErrorCode::kInputType, "an input file has another element type than the input")
           .at("input '" + info.name + "', " + path)
@@ -59,7 +63,8 @@ Status take(const TensorInfo& info, const std::string& path, Result<Tensor> tens
   return Status::ok();
 }
 
-Status readOne(const TensorInfo& info, const std::string& path, const InputRequest& request, LoadedInputs& loaded) {
+Status readOne(const TensorInfo& info, const std::string& path, const InputRequest& request,
+               LoadedInputs& loaded) {
   return take(info, path, readForm(path, info, dimsOf(info, request)), loaded);
 }
 
@@ -70,8 +75,11 @@ std::string fileIn(const std::string& folder, const std::string& name, std::size
     const std::string path = (std::filesystem::path(folder) / (name + form)).string();
     if (std::filesystem::exists(path, ignored)) return path;
   }
-  const std::string numbered = (std::filesystem::path(folder) / ("input_" + std::to_string(position) + ".pb")).string();
-  return std::filesystem::exists(numbered, ignored) ? numbered : (std::filesystem::path(folder) / (name + ".npy")).string();
+  const std::string numbered =
+      (std::filesystem::path(folder) / ("input_" + std::to_string(position) + ".pb")).string();
+  return std::filesystem::exists(numbered, ignored)
+             ? numbered
+             : (std::filesystem::path(folder) / (name + ".npy")).string();
 }
 
 Status readFolder(const std::string& folder, const InputRequest& request, LoadedInputs& loaded) {
@@ -79,12 +87,17 @@ Status readFolder(const std::string& folder, const InputRequest& request, Loaded
   for (const TensorInfo& t : request.inputs) {
     const std::string file = fileNameOf(t.name);
     if (const auto [it, fresh] = byFile.emplace(file, t.name); !fresh) {
-      return Status(ErrorCode::kUsage, "two inputs have the same file name").at("'" + it->second + "' and '" + t.name + "'").fix("name the files one by one: NAME=FILE");
+      return Status(ErrorCode::kUsage, "two inputs have the same file name")
+          .at("'" + it->second + "' and '" + t.name + "'")
+          .fix("name the files one by one: NAME=FILE");
     }
     std::error_code ignored;
     const std::string path = fileIn(folder, file, byFile.size() - 1);
     if (!std::filesystem::exists(path, ignored)) {
-      return Status(ErrorCode::kInputMissing, "the folder has no file for an input").at("input '" + t.name + "'").expected(path).fix("save it there with numpy.save, or name the file: --inputs '" + t.name + "=FILE'");
+      return Status(ErrorCode::kInputMissing, "the folder has no file for an input")
+          .at("input '" + t.name + "'")
+          .expected(path)
+          .fix("save it there with numpy.save, or name the file: --inputs '" + t.name + "=FILE'");
     }
     ROTA_RETURN_IF_ERROR(readOne(t, path, request, loaded));
   }
@@ -102,18 +115,21 @@ std::uint64_t seedOf(std::uint64_t seed, const std::string& name) {
 ValueRange rangeOf(const TensorInfo& info, const InputRequest& request) {
   if (const auto it = request.ranges.find(info.name); it != request.ranges.end()) return it->second;
   if (isFloat(info.dtype)) return {-1, 1};
-  if (const auto it = request.tables.find(info.name); it != request.tables.end()) return {0, static_cast<double>(std::max<std::int64_t>(it->second, 1) - 1)};
+  if (const auto it = request.tables.find(info.name); it != request.tables.end())
+    return {0, static_cast<double>(std::max<std::int64_t>(it->second, 1) - 1)};
   if (info.dtype == DType::kUInt8) return {0, 255};
   if (info.dtype == DType::kInt8) return {-128, 127};
   return {1, 1};
 }
 
-Status makeRandom(const TensorInfo& info, std::uint64_t seed, const InputRequest& request, LoadedInputs& loaded) {
+Status makeRandom(const TensorInfo& info, std::uint64_t seed, const InputRequest& request,
+                  LoadedInputs& loaded) {
   std::vector<std::int64_t> dims = dimsOf(info, request);
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] >= 0) continue;
     dims[i] = 1;
-    loaded.notes.push_back("dim " + std::to_string(i) + " of input '" + info.name + "' is not given: 1 is used (--shape sets it)");
+    loaded.notes.push_back("dim " + std::to_string(i) + " of input '" + info.name +
+                           "' is not given: 1 is used (--shape sets it)");
   }
   auto tensor = Tensor::allocate(info.dtype, dims);
   if (!tensor) return tensor.status();
@@ -127,7 +143,8 @@ Status makeRandom(const TensorInfo& info, std::uint64_t seed, const InputRequest
     const std::int64_t n = std::min(kBlock, tensor->count() - i);
     for (std::int64_t j = 0; j < n; ++j) {
       const double share = static_cast<double>(engine() >> 11) * 0x1p-53;  // [0, 1)
-      values[j] = real ? range.low + (range.high - range.low) * share : std::ceil(range.low) + std::floor(share * steps);
+      values[j] = real ? range.low + (range.high - range.low) * share
+                       : std::ceil(range.low) + std::floor(share * steps);
     }
     storeFromDouble(tensor->mutableView(), i, n, values);
   }
@@ -150,7 +167,8 @@ Result<LoadedInputs> loadInputs(const std::vector<std::string>& sources, const I
     if (!sources.empty() && sources[0].size() > 7) {
       const std::string text = sources[0].substr(7);
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-      if (error != std::errc() || end != text.data() + text.size()) return Status(ErrorCode::kUsage, "the seed of random inputs is not a number").found(text);
+      if (error != std::errc() || end != text.data() + text.size())
+        return Status(ErrorCode::kUsage, "the seed of random inputs is not a number").found(text);
     }
     for (const TensorInfo& t : request.inputs) ROTA_RETURN_IF_ERROR(makeRandom(t, seed, request, loaded));
     return loaded;
@@ -165,24 +183,31 @@ Result<LoadedInputs> loadInputs(const std::vector<std::string>& sources, const I
       auto together = readTogether(source, request.inputs);
       if (!together) return together.status();
       for (const TensorInfo& t : request.inputs)
-        if (const auto it = together->find(t.name); it != together->end()) ROTA_RETURN_IF_ERROR(take(t, source, std::move(it->second), loaded));
+        if (const auto it = together->find(t.name); it != together->end())
+          ROTA_RETURN_IF_ERROR(take(t, source, std::move(it->second), loaded));
       continue;
     }
     const TensorInfo* named = nullptr;
     std::string path;
-    for (std::size_t at = source.rfind('='); at != std::string::npos && at > 0 && named == nullptr; at = source.rfind('=', at - 1)) {
+    for (std::size_t at = source.rfind('='); at != std::string::npos && at > 0 && named == nullptr;
+         at = source.rfind('=', at - 1)) {
       named = find(request.inputs, source.substr(0, at));
       path = source.substr(at + 1);
     }
     if (named == nullptr) {
-      return Status(source.find('=') == std::string::npos ? ErrorCode::kFileNotFound : ErrorCode::kUnknownName, "--inputs is neither a folder nor INPUT=FILE")
+      return Status(
+                 source.find('=') == std::string::npos ? ErrorCode::kFileNotFound : ErrorCode::kUnknownName,
+                 "--inputs is neither a folder nor INPUT=FILE")
           .at(source)
           .expected("a folder of NAME.npy, a .npz, or one of " + namesOf(request.inputs) + " before '='");
     }
     ROTA_RETURN_IF_ERROR(readOne(*named, path, request, loaded));
   }
   for (const TensorInfo& t : request.inputs) {
-    if (!loaded.tensors.contains(t.name)) return Status(ErrorCode::kInputMissing, "an input is not given").at("input '" + t.name + "'").expected("all of " + namesOf(request.inputs));
+    if (!loaded.tensors.contains(t.name))
+      return Status(ErrorCode::kInputMissing, "an input is not given")
+          .at("input '" + t.name + "'")
+          .expected("all of " + namesOf(request.inputs));
   }
   return loaded;
 }

@@ -17,7 +17,7 @@
 namespace rota::data {
 
 struct ValueRange {
-  double low = 0, high = 0;   ///< Floats: [low, high); integers: both ends too.
+  double low = 0, high = 0;  ///< Floats: [low, high); integers: both ends too.
 };
 
 struct InputRequest {
@@ -30,8 +30,8 @@ struct InputRequest {
 };
 
 struct LoadedInputs {
-  std::map<std::string, Tensor> tensors;   ///< One for every input.
-  std::vector<std::string> notes;          ///< "dim 'batch' of 'ids' is not given: 1 is used".
+  std::map<std::string, Tensor> tensors;  ///< One for every input.
+  std::vector<std::string> notes;         ///< "dim 'batch' of 'ids' is not given: 1 is used".
 };
 
 /// `sources`: one folder, NAME=FILE entries, or `random[:SEED]`; empty means random.

@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-Status badFile(const std::string& where, std::string message) { return Status(ErrorCode::kBadInputData, std::move(message)).at(where); }
+Status badFile(const std::string& where, std::string message) {
+  return Status(ErrorCode::kBadInputData, std::move(message)).at(where);
+}
 
 struct Header {
   DType dtype = DType::kUndefined;
@@ -105,28 +107,39 @@ Tensor rowMajor(const std::byte* from, const Header& h, Tensor to) {
 
 }  // namespace
 
-Result<Tensor> readNpy(std::span<const std::byte> bytes, const std::string& where, std::shared_ptr<const void> keeper) {
+Result<Tensor> readNpy(std::span<const std::byte> bytes, const std::string& where,
+                       std::shared_ptr<const void> keeper) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!text.starts_with(kMagic) || text.size() < 10) return badFile(where, "the file is not a .npy file").fix("write it with numpy.save");
+  if (!text.starts_with(kMagic) || text.size() < 10)
+    return badFile(where, "the file is not a .npy file").fix("write it with numpy.save");
   const bool wide = text[6] != 1;
   const std::size_t start = wide ? 12 : 10;
   if (text.size() < start) return badFile(where, "the .npy file ends in its header");
-  std::size_t length = static_cast<unsigned char>(text[8]) | static_cast<std::size_t>(static_cast<unsigned char>(text[9])) << 8;
-  if (wide) length |= static_cast<std::size_t>(static_cast<unsigned char>(text[10])) << 16 | static_cast<std::size_t>(static_cast<unsigned char>(text[11])) << 24;
+  std::size_t length = static_cast<unsigned char>(text[8]) |
+                       static_cast<std::size_t>(static_cast<unsigned char>(text[9])) << 8;
+  if (wide)
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(text[10])) << 16 |
+              static_cast<std::size_t>(static_cast<unsigned char>(text[11])) << 24;
   if (length > text.size() - start) return badFile(where, "the .npy file ends in its header");
   const std::string_view dictionary = text.substr(start, length);
   Header header;
-  const auto descr = field(dictionary, "descr"), order = field(dictionary, "fortran_order"), shape = field(dictionary, "shape");
-  if (!descr || !order || !shape || !parseShape(*shape, header)) return badFile(where, "the header of the .npy file cannot be read");
+  const auto descr = field(dictionary, "descr"), order = field(dictionary, "fortran_order"),
+             shape = field(dictionary, "shape");
+  if (!descr || !order || !shape || !parseShape(*shape, header))
+    return badFile(where, "the header of the .npy file cannot be read");
   if (!parseDtype(*descr, header)) {
-    return badFile(where, "the element type of the .npy file is not supported").expected("a numeric or boolean type").found(std::string(descr->substr(0, 12)));
+    return badFile(where, "the element type of the .npy file is not supported")
+        .expected("a numeric or boolean type")
+        .found(std::string(descr->substr(0, 12)));
   }
   header.fortran = order->starts_with("True");
   const auto size = checkedBytes(header.dtype, header.dims);
   const std::byte* data = bytes.data() + start + length;
   const std::size_t available = bytes.size() - start - length;
   if (!size || *size > available) {
-    return badFile(where, "the .npy file is shorter than its shape says").expected(size ? std::to_string(*size) + " bytes" : "a size that fits in memory").found(std::to_string(available) + " bytes");
+    return badFile(where, "the .npy file is shorter than its shape says")
+        .expected(size ? std::to_string(*size) + " bytes" : "a size that fits in memory")
+        .found(std::to_string(available) + " bytes");
   }
   if (keeper && !header.swap && !header.fortran && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {
     return Tensor::over(header.dtype, header.dims, Buffer::wrap(data, *size, std::move(keeper)));
@@ -164,11 +177,14 @@ Result<Tensor> convert(const TensorView& tensor, DType dtype) {
 
 Status writeNpyFile(const std::string& path, const TensorView& tensor) {
   if (info(tensor.dtype).numpy == nullptr) {
-    auto wider = convert(tensor, info(tensor.dtype).dtypeClass == DTypeClass::kFloat ? DType::kFloat32 : info(tensor.dtype).dtypeClass == DTypeClass::kSigned ? DType::kInt8 : DType::kUInt8);
+    auto wider = convert(tensor, info(tensor.dtype).dtypeClass == DTypeClass::kFloat    ? DType::kFloat32
+                                 : info(tensor.dtype).dtypeClass == DTypeClass::kSigned ? DType::kInt8
+                                                                                        : DType::kUInt8);
     if (!wider) return wider.status();
     return writeNpyFile(path, wider->view());
   }
-  std::string dictionary = std::string("{'descr': '") + info(tensor.dtype).numpy + "', 'fortran_order': False, 'shape': (";
+  std::string dictionary =
+      std::string("{'descr': '") + info(tensor.dtype).numpy + "', 'fortran_order': False, 'shape': (";
   for (std::int64_t d : tensor.dims) dictionary += std::to_string(d) + ",";
   dictionary += "), }";
   if (tensor.dims.size() > 1) dictionary.erase(dictionary.rfind(",)"), 1);

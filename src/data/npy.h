@@ -14,7 +14,8 @@
 namespace rota::data {
 
 /// `where` names the file in messages. Aligned little-endian data is not copied when `keeper` keeps the bytes alive.
-Result<Tensor> readNpy(std::span<const std::byte> bytes, const std::string& where, std::shared_ptr<const void> keeper = {});
+Result<Tensor> readNpy(std::span<const std::byte> bytes, const std::string& where,
+                       std::shared_ptr<const void> keeper = {});
 Result<Tensor> readNpyFile(const std::string& path);
 Status writeNpyFile(const std::string& path, const TensorView& tensor);
 

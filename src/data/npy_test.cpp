@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/npy.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <cstring>
+
+#include <gtest/gtest.h>
 
 #include "core/file.h"
 
@@ -24,10 +24,12 @@ std::string npy(const std::string& dictionary, const std::string& data) {
 Result<Tensor> read(const std::string& text) { return readNpy(std::as_bytes(std::span(text)), "test"); }
 
 TEST(Npy, WritesWhatItReads) {
-  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{}, {3}, {2, 3}, {0, 4}, {1, 1, 5}}) {
+  for (const std::vector<std::int64_t>& dims :
+       {std::vector<std::int64_t>{}, {3}, {2, 3}, {0, 4}, {1, 1, 5}}) {
     auto t = Tensor::allocate(DType::kFloat32, dims);
     ASSERT_TRUE(t.isOk());
-    for (std::int64_t i = 0; i < t->count(); ++i) reinterpret_cast<float*>(t->mutableData())[i] = static_cast<float>(i) * 0.5F;
+    for (std::int64_t i = 0; i < t->count(); ++i)
+      reinterpret_cast<float*>(t->mutableData())[i] = static_cast<float>(i) * 0.5F;
     const std::string path = temporaryFile("round");
     ASSERT_TRUE(writeNpyFile(path, t->view()).isOk());
     const auto back = readNpyFile(path);
@@ -38,7 +40,8 @@ TEST(Npy, WritesWhatItReads) {
 }
 
 TEST(Npy, ConvertsFortranOrderAndBigEndian) {
-  const auto t = read(npy("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }", std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12)));
+  const auto t = read(npy("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }",
+                          std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12)));
   ASSERT_TRUE(t.isOk()) << t.status().toString();
   EXPECT_EQ(intsOf(t->view()), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
 }
@@ -47,14 +50,17 @@ TEST(Npy, RefusesWhatIsWrong) {
   EXPECT_FALSE(read("hello").isOk());
   EXPECT_FALSE(read("").isOk());
   EXPECT_FALSE(read(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "1234")).isOk());
-  EXPECT_FALSE(read(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9), }", "1234")).isOk());
+  EXPECT_FALSE(
+      read(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9), }", "1234"))
+          .isOk());
   EXPECT_FALSE(read(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "1234")).isOk());
   EXPECT_FALSE(read(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "12345678")).isOk());
   EXPECT_FALSE(read(npy("{'fortran_order': False, 'shape': (1,), }", "1234")).isOk());
 }
 
 TEST(Npy, EveryTruncationIsAnError) {
-  const std::string whole = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", std::string(16, 'x'));
+  const std::string whole =
+      npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", std::string(16, 'x'));
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_FALSE(read(whole.substr(0, n)).isOk()) << n;
 }
 

@@ -16,7 +16,7 @@ namespace rota::data {
 
 struct ZipEntry {
   std::string name;
-  std::uint32_t method = 0;   ///< 0 stored, 8 deflated.
+  std::uint32_t method = 0;  ///< 0 stored, 8 deflated.
   std::uint32_t flags = 0;
   std::uint32_t crc = 0;
   std::uint64_t packedBytes = 0;
@@ -26,6 +26,7 @@ struct ZipEntry {
 
 /// `where` names the file in messages.
 Result<std::vector<ZipEntry>> readZipDirectory(std::span<const std::byte> file, const std::string& where);
-Result<std::vector<std::byte>> readZipEntry(std::span<const std::byte> file, const ZipEntry& entry, const std::string& where);
+Result<std::vector<std::byte>> readZipEntry(std::span<const std::byte> file, const ZipEntry& entry,
+                                            const std::string& where);
 
 }  // namespace rota::data

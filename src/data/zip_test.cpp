@@ -2,7 +2,6 @@
 #include "data/zip.h"
 
 #include <gtest/gtest.h>
-
 #include <zlib.h>
 
 namespace rota::data {
@@ -28,16 +27,20 @@ std::string archive(const std::string& content, bool deflated, std::uint32_t met
     packed.resize(stream.total_out);
     deflateEnd(&stream);
   }
-  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+  const auto crc =
+      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
   const std::uint32_t used = method != 99 ? method : deflated ? 8 : 0;
   std::string common;
-  put(common, 20, 2), put(common, 0, 2), put(common, used, 2), put(common, 0, 4), put(common, crc, 4), put(common, packed.size(), 4), put(common, content.size(), 4), put(common, 5, 2);
+  put(common, 20, 2), put(common, 0, 2), put(common, used, 2), put(common, 0, 4), put(common, crc, 4),
+      put(common, packed.size(), 4), put(common, content.size(), 4), put(common, 5, 2);
   std::string text;
   put(text, 0x04034b50, 4), text += common, put(text, 0, 2), text += "a.npy" + packed;
   const std::size_t directory = text.size();
-  put(text, 0x02014b50, 4), put(text, 20, 2), text += common, put(text, 0, 8), put(text, 0, 4), put(text, 0, 4), text += "a.npy";
+  put(text, 0x02014b50, 4), put(text, 20, 2), text += common, put(text, 0, 8), put(text, 0, 4),
+      put(text, 0, 4), text += "a.npy";
   const std::size_t size = text.size() - directory;
-  put(text, 0x06054b50, 4), put(text, 0, 4), put(text, 1, 2), put(text, 1, 2), put(text, size, 4), put(text, directory, 4), put(text, 0, 2);
+  put(text, 0x06054b50, 4), put(text, 0, 4), put(text, 1, 2), put(text, 1, 2), put(text, size, 4),
+      put(text, directory, 4), put(text, 0, 2);
   return text;
 }
 

@@ -93,7 +93,8 @@ struct Value {
   std::optional<std::vector<Size>> contents;
   /// Host-resolved symbols (a sync point) that get their values from elements of this tensor.
   std::vector<std::pair<std::uint32_t, SymbolId>> resolvedHere;
-  Tensor known{};                        ///< A small result that depends on constants only, once inference has computed it (op::learnValues).
+  Tensor
+      known{};  ///< A small result that depends on constants only, once inference has computed it (op::learnValues).
   Provenance provenance;
 
   bool isConstant() const { return constant.isGiven(); }

@@ -65,7 +65,8 @@ const char* toString(Stage stage) {
 
 RegisterKnob::RegisterKnob(const Knob& knob) {
   auto& knobs = registry();
-  const auto at = std::lower_bound(knobs.begin(), knobs.end(), knob.name, [](const Knob* k, std::string_view n) { return k->name < n; });
+  const auto at = std::lower_bound(knobs.begin(), knobs.end(), knob.name,
+                                   [](const Knob* k, std::string_view n) { return k->name < n; });
   CHECK(at == knobs.end() || (*at)->name != knob.name);
   knobs.insert(at, &knob);
 }
@@ -139,7 +140,8 @@ Status KnobSet::set(std::string_view name, std::string_view value, std::string_v
     std::string near;
     for (const std::string& n : nearestNames(name, names)) near += (near.empty() ? "" : ", ") + n;
     return Status(ErrorCode::kUnknownKnob, "there is no knob '" + std::string(name) + "'")
-        .fix(near.empty() ? "`rota knobs` lists all knobs" : "did you mean " + near + "? `rota knobs` lists all knobs");
+        .fix(near.empty() ? "`rota knobs` lists all knobs"
+                          : "did you mean " + near + "? `rota knobs` lists all knobs");
   }
   const auto allowed = knob->allowed();
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
@@ -158,10 +160,13 @@ Status KnobSet::set(std::string_view name, std::string_view value, std::string_v
 
 std::string KnobSet::toRoute() const {
   std::string route;
-  const auto token = [&route](std::string_view text) { route += (route.empty() ? "-" : " -") + std::string(text); };
+  const auto token = [&route](std::string_view text) {
+    route += (route.empty() ? "-" : " -") + std::string(text);
+  };
   for (const auto& [name, entry] : entries_) {
     const Knob* knob = findKnob(name);
-    if (!entry.value.empty() && knob != nullptr && entry.value != knob->defaultValue()) token(name + "=" + entry.value);
+    if (!entry.value.empty() && knob != nullptr && entry.value != knob->defaultValue())
+      token(name + "=" + entry.value);
     for (const Scoped& s : entry.scoped) token(name + "@" + s.glob + "=" + s.value);
   }
   return route;

@@ -29,16 +29,16 @@ inline constexpr std::size_t kMaxKnobValues = 16;
 
 /// One knob. Every knob has a finite list of allowed values, kept as text.
 struct Knob {
-  std::string_view name;          ///< "fuse:epilogue".
+  std::string_view name;  ///< "fuse:epilogue".
   std::array<std::string_view, kMaxKnobValues> values{};
   std::size_t valueCount = 0;
   std::size_t defaultIndex = 0;
-  std::string_view doc;           ///< One sentence.
+  std::string_view doc;  ///< One sentence.
   std::string_view backend = "any";
   Numerics numerics = Numerics::kExact;
   Stage stage = Stage::kGraph;
-  std::string_view domain;        ///< Where it has a meaning ("models with convolutions"); "" = everywhere.
-  std::string_view dependsOn;     ///< "knob=value" that must be in force for it to be read; "" = none.
+  std::string_view domain;     ///< Where it has a meaning ("models with convolutions"); "" = everywhere.
+  std::string_view dependsOn;  ///< "knob=value" that must be in force for it to be read; "" = none.
 
   std::span<const std::string_view> allowed() const { return {values.data(), valueCount}; }
   std::string_view defaultValue() const { return values[defaultIndex]; }
@@ -54,10 +54,15 @@ struct KnobFacts {
 
 /// A knob with these values; the default must be one of them.
 template <std::size_t N>
-consteval Knob choice(std::string_view name, const std::string_view (&values)[N], std::string_view defaultValue, std::string_view doc,
-                      KnobFacts facts = {}) {
+consteval Knob choice(std::string_view name, const std::string_view (&values)[N],
+                      std::string_view defaultValue, std::string_view doc, KnobFacts facts = {}) {
   static_assert(N >= 2 && N <= kMaxKnobValues, "a knob has 2 to 16 values");
-  Knob k{.name = name, .doc = doc, .backend = facts.backend, .numerics = facts.numerics, .stage = facts.stage, .domain = facts.domain,
+  Knob k{.name = name,
+         .doc = doc,
+         .backend = facts.backend,
+         .numerics = facts.numerics,
+         .stage = facts.stage,
+         .domain = facts.domain,
          .dependsOn = facts.dependsOn};
   if (name.empty() || doc.empty()) throw "a knob needs a name and a sentence";
   if (doc.back() != '.') throw "the sentence of a knob ends with a full stop";
@@ -112,7 +117,7 @@ class KnobSet {
     std::string value;
   };
   struct Entry {
-    std::string value;            // "" = default
+    std::string value;  // "" = default
     std::vector<Scoped> scoped;
   };
   std::map<std::string, Entry, std::less<>> entries_;

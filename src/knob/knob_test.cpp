@@ -7,7 +7,8 @@ namespace rota::knob {
 namespace {
 
 constexpr Knob kTestToggle = toggle("test:alpha", true, "Turns alpha on.");
-constexpr Knob kTestChoice = choice("test:tile", {"4", "8", "16"}, "8", "Rows of a tile.", {.stage = Stage::kCodegen});
+constexpr Knob kTestChoice =
+    choice("test:tile", {"4", "8", "16"}, "8", "Rows of a tile.", {.stage = Stage::kCodegen});
 const RegisterKnob kRegisterTestToggle(kTestToggle);
 const RegisterKnob kRegisterTestChoice(kTestChoice);
 

@@ -38,7 +38,18 @@ struct Formal {
   std::string typeVariable{};
 };
 
-enum class AttributeType : std::uint8_t { kInt, kFloat, kString, kTensor, kGraph, kInts, kFloats, kStrings, kTensors, kTypeProto };
+enum class AttributeType : std::uint8_t {
+  kInt,
+  kFloat,
+  kString,
+  kTensor,
+  kGraph,
+  kInts,
+  kFloats,
+  kStrings,
+  kTensors,
+  kTypeProto
+};
 
 struct AttributeFormal {
   std::string name{};
@@ -93,18 +104,60 @@ using InferFunction = Status (*)(InferContext&);
 
 /// Scalar operations of pointwise expressions. NaN goes through kMin and kMax as in numpy.
 enum class ScalarOp : std::uint8_t {
-  kInput, kConstant,
-  kAdd, kSub, kMul, kDiv, kPow, kMin, kMax, kMod,
-  kNeg, kAbs, kSign, kFloor, kCeil, kRound, kReciprocal, kSqrt, kExp, kLog, kErf, kTanh, kSigmoid,
-  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kSoftplus,
-  kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kAnd, kOr, kXor, kNot, kIsNan, kIsInf, kSelect,
+  kInput,
+  kConstant,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kPow,
+  kMin,
+  kMax,
+  kMod,
+  kNeg,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kReciprocal,
+  kSqrt,
+  kExp,
+  kLog,
+  kErf,
+  kTanh,
+  kSigmoid,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kSoftplus,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kIsNan,
+  kIsInf,
+  kSelect,
 };
 
 struct ScalarInstruction {
   ScalarOp op = ScalarOp::kInput;
-  std::uint16_t a = 0;      ///< Operand: index of an earlier instruction; for kInput the input's number.
+  std::uint16_t a = 0;  ///< Operand: index of an earlier instruction; for kInput the input's number.
   std::uint16_t b = 0;
-  std::uint16_t c = 0;      ///< kSelect: a ? b : c.
+  std::uint16_t c = 0;  ///< kSelect: a ? b : c.
   double constant = 0;
 };
 
@@ -114,8 +167,9 @@ using ScalarExpression = std::vector<ScalarInstruction>;
 struct Definition {
   std::string domain{};
   std::string name{};
-  std::vector<int> versions{};   ///< Operator set versions at which the definition changed, oldest supported first.
-  std::string doc{};             ///< One paragraph, our own words.
+  std::vector<int>
+      versions{};     ///< Operator set versions at which the definition changed, oldest supported first.
+  std::string doc{};  ///< One paragraph, our own words.
   Kind kind = Kind::kOpaque;
   std::vector<Formal> inputs{};
   std::vector<Formal> outputs{};

@@ -6,7 +6,8 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassEliminateDead = knob::toggle("pass:eliminate_dead", true, "Removes nodes whose results are not used.");
+inline constexpr knob::Knob kPassEliminateDead =
+    knob::toggle("pass:eliminate_dead", true, "Removes nodes whose results are not used.");
 
 Status eliminateDead(ir::Graph& graph, const PassContext& context, bool& changed);
 

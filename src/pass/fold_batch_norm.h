@@ -6,7 +6,9 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassFoldBatchNorm = knob::toggle("pass:fold_batch_norm", true, "Folds batch normalisation into the weights of the convolution before it.", {.numerics = knob::Numerics::kReassociating});
+inline constexpr knob::Knob kPassFoldBatchNorm = knob::toggle(
+    "pass:fold_batch_norm", true, "Folds batch normalisation into the weights of the convolution before it.",
+    {.numerics = knob::Numerics::kReassociating});
 
 Status foldBatchNorm(ir::Graph& graph, const PassContext& context, bool& changed);
 

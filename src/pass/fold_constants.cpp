@@ -26,7 +26,9 @@ Result<Tensor> tensorOfContents(const ir::Value& value) {
     const std::int64_t v = *contents[i].constant();
     switch (value.type.dtype) {
       case DType::kInt64: reinterpret_cast<std::int64_t*>(tensor->mutableData())[i] = v; break;
-      case DType::kInt32: reinterpret_cast<std::int32_t*>(tensor->mutableData())[i] = static_cast<std::int32_t>(v); break;
+      case DType::kInt32:
+        reinterpret_cast<std::int32_t*>(tensor->mutableData())[i] = static_cast<std::int32_t>(v);
+        break;
       default: reinterpret_cast<std::uint8_t*>(tensor->mutableData())[i] = v != 0 ? 1 : 0; break;
     }
   }
@@ -35,7 +37,8 @@ Result<Tensor> tensorOfContents(const ir::Value& value) {
 
 bool contentsAreConstant(const ir::Value& value) {
   const DType d = value.type.dtype;
-  if (!value.contents || value.type.kind != ir::TypeKind::kTensor || !value.type.shape.isStatic()) return false;
+  if (!value.contents || value.type.kind != ir::TypeKind::kTensor || !value.type.shape.isStatic())
+    return false;
   if (d != DType::kInt64 && d != DType::kInt32 && d != DType::kBool) return false;
   for (const Size& s : *value.contents)
     if (!s.isConstant()) return false;
@@ -46,19 +49,23 @@ std::string recipeOf(const ir::Node& node) {
   std::string text = node.opType + "(";
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (i > 0) text += ", ";
-    text += node.inputs[i] == nullptr ? "none" : node.inputs[i]->recipe.empty() ? node.inputs[i]->name : node.inputs[i]->recipe;
+    text += node.inputs[i] == nullptr        ? "none"
+            : node.inputs[i]->recipe.empty() ? node.inputs[i]->name
+                                             : node.inputs[i]->recipe;
     if (text.size() > 2000) return node.opType + "(…)";
   }
   return text + ")";
 }
 
 void replaceByConstant(ir::Graph& graph, ir::Value* value, Tensor tensor, std::string recipe) {
-  ir::Value* constant = graph.addConstant(value->name, std::move(tensor), std::move(recipe), value->provenance);
+  ir::Value* constant =
+      graph.addConstant(value->name, std::move(tensor), std::move(recipe), value->provenance);
   graph.replaceUses(value, constant);
 }
 
 bool mayFold(const ir::Node& node) {
-  if (node.definition == nullptr || !node.definition->isPure || !node.blocks.empty() || node.outputs.empty()) return false;
+  if (node.definition == nullptr || !node.definition->isPure || !node.blocks.empty() || node.outputs.empty())
+    return false;
   std::size_t inputBytes = 0;
   for (const ir::Value* in : node.inputs) {
     if (in == nullptr) continue;
@@ -93,7 +100,8 @@ Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, bo
   const std::string recipe = recipeOf(node);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr || (*results)[i].sequence) continue;
-    replaceByConstant(graph, node.outputs[i], std::move((*results)[i].tensor), node.outputs.size() == 1 ? recipe : recipe + "[" + std::to_string(i) + "]");
+    replaceByConstant(graph, node.outputs[i], std::move((*results)[i].tensor),
+                      node.outputs.size() == 1 ? recipe : recipe + "[" + std::to_string(i) + "]");
   }
   changed = true;
   return Status::ok();
@@ -106,7 +114,8 @@ Status foldConstants(ir::Graph& graph, const PassContext& context, bool& changed
   for (const auto& n : graph.nodes()) nodes.push_back(n.get());
   std::vector<ir::Node*> dead;
   for (ir::Node* node : nodes) {
-    bool known = !node->outputs.empty() && node->blocks.empty() && node->definition != nullptr && node->definition->isPure;
+    bool known = !node->outputs.empty() && node->blocks.empty() && node->definition != nullptr &&
+                 node->definition->isPure;
     for (const ir::Value* out : node->outputs) known = known && (out == nullptr || contentsAreConstant(*out));
     if (known) {
       for (ir::Value* out : node->outputs) {

@@ -6,7 +6,8 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassFoldConstants = knob::toggle("pass:fold_constants", true, "Evaluates nodes whose inputs are all constant while building.");
+inline constexpr knob::Knob kPassFoldConstants = knob::toggle(
+    "pass:fold_constants", true, "Evaluates nodes whose inputs are all constant while building.");
 
 Status foldConstants(ir::Graph& graph, const PassContext& context, bool& changed);
 

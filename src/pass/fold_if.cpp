@@ -18,7 +18,8 @@ std::vector<ir::Value*> inlineBranch(ir::Graph& graph, ir::Graph& branch, const 
   const auto lookup = [&](ir::Value* v) -> ir::Value* {
     if (v == nullptr) return nullptr;
     if (const auto it = moved.find(v); it != moved.end()) return it->second;
-    if (v->owner == &branch && v->isConstant()) return moved[v] = graph.addConstant(v->name, v->constant, v->recipe, v->provenance);
+    if (v->owner == &branch && v->isConstant())
+      return moved[v] = graph.addConstant(v->name, v->constant, v->recipe, v->provenance);
     return v;
   };
   for (const auto& inner : branch.nodes()) {
@@ -26,7 +27,8 @@ std::vector<ir::Value*> inlineBranch(ir::Graph& graph, ir::Graph& branch, const 
     for (ir::Value* in : inner->inputs) inputs.push_back(lookup(in));
     std::vector<std::string> names;
     for (const ir::Value* out : inner->outputs) names.push_back(out == nullptr ? "" : out->name);
-    ir::Node* copy = graph.addNode(inner->name, inner->domain, inner->opType, inner->version, inputs, names, inner->provenance, node);
+    ir::Node* copy = graph.addNode(inner->name, inner->domain, inner->opType, inner->version, inputs, names,
+                                   inner->provenance, node);
     copy->definition = inner->definition;
     copy->attributes = inner->attributes;
     for (std::size_t i = 0; i < inner->outputs.size(); ++i) {

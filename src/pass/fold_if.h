@@ -6,7 +6,8 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassFoldIf = knob::toggle("pass:fold_if", true, "Replaces conditionals whose condition is known by the branch that is taken.");
+inline constexpr knob::Knob kPassFoldIf = knob::toggle(
+    "pass:fold_if", true, "Replaces conditionals whose condition is known by the branch that is taken.");
 
 Status foldIf(ir::Graph& graph, const PassContext& context, bool& changed);
 

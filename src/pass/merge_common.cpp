@@ -38,10 +38,14 @@ void addAttribute(Hasher& h, const Attribute& value) {
           h.add(static_cast<std::int64_t>(v.size()));
           for (const auto& e : v) {
             using E = std::decay_t<decltype(e)>;
-            if constexpr (std::is_same_v<E, std::int64_t>) h.add(e);
-            else if constexpr (std::is_same_v<E, float>) addFloat(e);
-            else if constexpr (std::is_same_v<E, std::string>) h.add(std::string_view(e));
-            else addTensor(e);
+            if constexpr (std::is_same_v<E, std::int64_t>)
+              h.add(e);
+            else if constexpr (std::is_same_v<E, float>)
+              addFloat(e);
+            else if constexpr (std::is_same_v<E, std::string>)
+              h.add(std::string_view(e));
+            else
+              addTensor(e);
           }
         }
       },
@@ -87,13 +91,15 @@ Status mergeCommon(ir::Graph& graph, const PassContext&, bool& changed) {
     // A data-dependent size belongs to its node; merging would leave symbols without a definition.
     bool dataDependent = false;
     for (const ir::Value* out : node->outputs)
-      dataDependent = dataDependent || (out != nullptr && (out->type.kind != ir::TypeKind::kTensor || !out->type.shape.known));
+      dataDependent = dataDependent ||
+                      (out != nullptr && (out->type.kind != ir::TypeKind::kTensor || !out->type.shape.known));
     if (dataDependent) continue;
     const auto [it, inserted] = seen.emplace(keyOf(*node), node);
     if (inserted) continue;
     bool sameTypes = true;
     for (std::size_t i = 0; i < node->outputs.size(); ++i) {
-      if (node->outputs[i] != nullptr) sameTypes = sameTypes && node->outputs[i]->type == it->second->outputs[i]->type;
+      if (node->outputs[i] != nullptr)
+        sameTypes = sameTypes && node->outputs[i]->type == it->second->outputs[i]->type;
     }
     if (!sameTypes) continue;
     for (std::size_t i = 0; i < node->outputs.size(); ++i) {

@@ -6,7 +6,8 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassMergeCommon = knob::toggle("pass:merge_common", true, "Computes equal subexpressions once.");
+inline constexpr knob::Knob kPassMergeCommon =
+    knob::toggle("pass:merge_common", true, "Computes equal subexpressions once.");
 
 Status mergeCommon(ir::Graph& graph, const PassContext& context, bool& changed);
 

@@ -24,7 +24,7 @@ struct PassContext {
 
 struct Pass {
   std::string_view name;
-  const knob::Knob* enabled;               ///< The on/off knob.
+  const knob::Knob* enabled;  ///< The on/off knob.
   /// Rewrites one graph (the runner visits nested graphs, innermost first); sets `changed`.
   Status (*run)(ir::Graph& graph, const PassContext& context, bool& changed);
 };
@@ -39,6 +39,7 @@ struct PassRecord {
 std::span<const Pass> pipeline();
 
 /// Runs the pipeline (or only the named passes, for tests) to the end once, inferring types after each pass that changed something.
-Result<std::vector<PassRecord>> runPipeline(ir::Graph& graph, const PassContext& context, std::span<const std::string_view> only = {});
+Result<std::vector<PassRecord>> runPipeline(ir::Graph& graph, const PassContext& context,
+                                            std::span<const std::string_view> only = {});
 
 }  // namespace rota::pass

@@ -2,9 +2,9 @@
 // Every pass: a graph that it changes, one that it leaves alone, and the same answers before and after.
 #include "pass/pass.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "op/definition.h"
 #include "op/evaluate.h"
@@ -23,20 +23,25 @@ struct Builder {
     return graph->addInput(name, type);
   }
   ir::Value* floats(const char* name, std::vector<float> values, std::vector<std::int64_t> dims) {
-    return graph->addConstant(name, Tensor::ofFloat(std::move(values), std::move(dims)), std::string("initializer ") + name);
+    return graph->addConstant(name, Tensor::ofFloat(std::move(values), std::move(dims)),
+                              std::string("initializer ") + name);
   }
   ir::Value* ints(const char* name, std::vector<std::int64_t> values) {
     const auto n = static_cast<std::int64_t>(values.size());
-    return graph->addConstant(name, Tensor::ofInt64(std::move(values), {n}), std::string("initializer ") + name);
+    return graph->addConstant(name, Tensor::ofInt64(std::move(values), {n}),
+                              std::string("initializer ") + name);
   }
   ir::Node* node(const char* op, std::vector<ir::Value*> inputs, int version = 17) {
     const std::string name = std::string(op) + std::to_string(graph->nodes().size());
-    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), {name + ".out"}, {{graph->sources().add({"", name, op})}});
+    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), {name + ".out"},
+                                 {{graph->sources().add({"", name, op})}});
     n->definition = op::find("", op);
     EXPECT_NE(n->definition, nullptr) << op;
     return n;
   }
-  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 17) { return node(op, std::move(inputs), version)->outputs[0]; }
+  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 17) {
+    return node(op, std::move(inputs), version)->outputs[0];
+  }
   void output(ir::Value* v, const char* name) {
     graph->addOutput(v);
     graph->outputNames().push_back(name);
@@ -62,13 +67,15 @@ std::vector<float> run(const ir::Graph& graph, const std::vector<Tensor>& inputs
   std::vector<float> all;
   if (!results.isOk()) return all;
   for (const auto& r : *results) {
-    for (std::int64_t i = 0; i < r.tensor.count(); ++i) all.push_back(static_cast<float>(realAt(r.tensor.view(), i)));
+    for (std::int64_t i = 0; i < r.tensor.count(); ++i)
+      all.push_back(static_cast<float>(realAt(r.tensor.view(), i)));
   }
   return all;
 }
 
 /// Runs one pass; the answers may not move by more than `tolerance`.
-void check(Builder& b, std::string_view pass, const std::string& expected, const std::vector<Tensor>& inputs, float tolerance = 0) {
+void check(Builder& b, std::string_view pass, const std::string& expected, const std::vector<Tensor>& inputs,
+           float tolerance = 0) {
   b.infer();
   const std::vector<float> before = run(*b.graph, inputs);
   ThreadPool threads(1);
@@ -101,7 +108,9 @@ TEST(FoldConstants, FoldsShapesOfStaticValues) {
   Builder b;
   ir::Value* x = b.input("x", {2, 3});
   ir::Value* shape = b.add("Shape", {x});
-  b.output(b.add("Reshape", {x, b.add("Concat", {b.add("Gather", {shape, b.ints("one", {1})}), b.ints("two", {-1})})}), "y");
+  b.output(b.add("Reshape",
+                 {x, b.add("Concat", {b.add("Gather", {shape, b.ints("one", {1})}), b.ints("two", {-1})})}),
+           "y");
   b.graph->nodes()[2]->attributes.set("axis", std::int64_t{0});
   check(b, "fold_constants", "Reshape", {ramp({2, 3})});
 }
@@ -154,9 +163,11 @@ TEST(MergeCommon, LeavesDifferentAttributesAlone) {
 TEST(FoldBatchNorm, FoldsIntoTheConvolution) {
   Builder b;
   ir::Value* x = b.input("x", {1, 1, 3, 3});
-  ir::Value* conv = b.add("Conv", {x, b.floats("w", {0.5F, -1, 2, 1, 0.25F, 0.125F, 1, -2}, {2, 1, 2, 2}), b.floats("b", {0.1F, -0.2F}, {2})});
-  b.output(b.add("BatchNormalization", {conv, b.floats("scale", {1.5F, 0.5F}, {2}), b.floats("shift", {0.25F, -1}, {2}), b.floats("mean", {0.5F, 0.25F}, {2}),
-                                         b.floats("var", {2, 0.5F}, {2})}),
+  ir::Value* conv = b.add("Conv", {x, b.floats("w", {0.5F, -1, 2, 1, 0.25F, 0.125F, 1, -2}, {2, 1, 2, 2}),
+                                   b.floats("b", {0.1F, -0.2F}, {2})});
+  b.output(b.add("BatchNormalization",
+                 {conv, b.floats("scale", {1.5F, 0.5F}, {2}), b.floats("shift", {0.25F, -1}, {2}),
+                  b.floats("mean", {0.5F, 0.25F}, {2}), b.floats("var", {2, 0.5F}, {2})}),
            "y");
   check(b, "fold_batch_norm", "Conv", {ramp({1, 1, 3, 3})}, 1e-5F);
 }
@@ -165,7 +176,9 @@ TEST(FoldBatchNorm, LeavesAConvolutionWithTwoUsers) {
   Builder b;
   ir::Value* x = b.input("x", {1, 1, 2, 2});
   ir::Value* conv = b.add("Conv", {x, b.floats("w", {2}, {1, 1, 1, 1})});
-  ir::Value* norm = b.add("BatchNormalization", {conv, b.floats("scale", {1.5F}, {1}), b.floats("shift", {0.25F}, {1}), b.floats("mean", {0.5F}, {1}), b.floats("var", {2}, {1})});
+  ir::Value* norm =
+      b.add("BatchNormalization", {conv, b.floats("scale", {1.5F}, {1}), b.floats("shift", {0.25F}, {1}),
+                                   b.floats("mean", {0.5F}, {1}), b.floats("var", {2}, {1})});
   b.output(b.add("Add", {conv, norm}), "y");
   check(b, "fold_batch_norm", "Conv BatchNormalization Add", {ramp({1, 1, 2, 2})});
 }

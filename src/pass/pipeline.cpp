@@ -36,7 +36,8 @@ Status runOnNested(ir::Graph& graph, const Pass& pass, const PassContext& contex
 
 std::span<const Pass> pipeline() { return kPipeline; }
 
-Result<std::vector<PassRecord>> runPipeline(ir::Graph& graph, const PassContext& context, std::span<const std::string_view> only) {
+Result<std::vector<PassRecord>> runPipeline(ir::Graph& graph, const PassContext& context,
+                                            std::span<const std::string_view> only) {
   std::vector<PassRecord> records;
   for (const Pass& pass : kPipeline) {
     if (!only.empty() && std::find(only.begin(), only.end(), pass.name) == only.end()) continue;

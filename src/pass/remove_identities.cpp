@@ -11,8 +11,8 @@ namespace {
 const knob::RegisterKnob kRegisterRemoveIdentities(kPassRemoveIdentities);
 
 bool sameType(const ir::Graph&, const ir::Value& a, const ir::Value& b) {
-  return a.type.kind == ir::TypeKind::kTensor && a.type.kind == b.type.kind && a.type.dtype == b.type.dtype && a.type.shape.known &&
-         a.type.shape == b.type.shape;
+  return a.type.kind == ir::TypeKind::kTensor && a.type.kind == b.type.kind && a.type.dtype == b.type.dtype &&
+         a.type.shape.known && a.type.shape == b.type.shape;
 }
 
 bool isIdentityPermutation(const ir::Node& node) {
@@ -25,7 +25,8 @@ bool isIdentityPermutation(const ir::Node& node) {
 
 /// Operators that return their input bit by bit when input and output have the same dtype and shape.
 bool keepsElements(const ir::Node& node) {
-  static constexpr std::string_view kNames[] = {"Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand"};
+  static constexpr std::string_view kNames[] = {"Identity", "Cast",      "Reshape", "Flatten",
+                                                "Squeeze",  "Unsqueeze", "Expand"};
   for (std::string_view n : kNames)
     if (node.opType == n) return true;
   if (node.opType == "Transpose") return isIdentityPermutation(node);
@@ -44,10 +45,13 @@ Status removeIdentities(ir::Graph& graph, const PassContext&, bool& changed) {
   std::vector<ir::Node*> nodes;
   for (const auto& n : graph.nodes()) nodes.push_back(n.get());
   for (ir::Node* node : nodes) {
-    if (!node->domain.empty() || node->input(0) == nullptr || node->output(0) == nullptr || node->outputs.size() > 2) continue;
+    if (!node->domain.empty() || node->input(0) == nullptr || node->output(0) == nullptr ||
+        node->outputs.size() > 2)
+      continue;
     ir::Value* in = node->inputs[0];
     ir::Value* out = node->outputs[0];
-    const bool passesThrough = (keepsElements(*node) && sameType(graph, *in, *out)) || isInferenceDropout(*node) ||
+    const bool passesThrough = (keepsElements(*node) && sameType(graph, *in, *out)) ||
+                               isInferenceDropout(*node) ||
                                (node->opType == "Identity" && in->type == out->type);
     if (!passesThrough) continue;
     graph.replaceUses(out, in);

@@ -6,7 +6,8 @@
 
 namespace rota::pass {
 
-inline constexpr knob::Knob kPassRemoveIdentities = knob::toggle("pass:remove_identities", true, "Removes nodes that return their input unchanged.");
+inline constexpr knob::Knob kPassRemoveIdentities =
+    knob::toggle("pass:remove_identities", true, "Removes nodes that return their input unchanged.");
 
 Status removeIdentities(ir::Graph& graph, const PassContext& context, bool& changed);
 

@@ -32,12 +32,14 @@ class Timer {
 
 Status report(const BuildOptions& options, std::string_view phase, std::int64_t done, std::int64_t total) {
   if (options.progress && !options.progress(phase, done, total)) {
-    return Status(ErrorCode::kInterrupted, "the build was interrupted; no engine was written").fix("build again");
+    return Status(ErrorCode::kInterrupted, "the build was interrupted; no engine was written")
+        .fix("build again");
   }
   return Status::ok();
 }
 
-nlohmann::ordered_json tensorsJson(const std::vector<ir::Value*>& values, const std::vector<std::string>* names, SizeContext& sizes) {
+nlohmann::ordered_json tensorsJson(const std::vector<ir::Value*>& values,
+                                   const std::vector<std::string>* names, SizeContext& sizes) {
   auto rows = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     nlohmann::ordered_json row;
@@ -46,8 +48,10 @@ nlohmann::ordered_json tensorsJson(const std::vector<ir::Value*>& values, const 
     if (values[i]->type.shape.known) {
       row["dims"] = nlohmann::ordered_json::array();
       for (Size d : values[i]->type.shape.dims) {
-        if (const auto c = d.constant()) row["dims"].push_back(*c);
-        else row["dims"].push_back(sizes.toString(sizes.resolve(d)));
+        if (const auto c = d.constant())
+          row["dims"].push_back(*c);
+        else
+          row["dims"].push_back(sizes.toString(sizes.resolve(d)));
       }
     }
     rows.push_back(std::move(row));
@@ -56,12 +60,15 @@ nlohmann::ordered_json tensorsJson(const std::vector<ir::Value*>& values, const 
 }
 
 /// What people and scripts read; nothing in it depends on time, place or the machine that built.
-std::string manifestOf(ir::Graph& graph, const BuildOptions& options, const BuiltProgram& built, const std::vector<pass::PassRecord>& passes,
+std::string manifestOf(ir::Graph& graph, const BuildOptions& options, const BuiltProgram& built,
+                       const std::vector<pass::PassRecord>& passes,
                        const std::map<std::string, std::int64_t>& bounds) {
   nlohmann::ordered_json m;
   m["schema_version"] = 1;
   m["rota_version"] = ROTA_VERSION;
-  m["target"] = {{"device", options.target.device}, {"cpu", options.target.generic ? "x86-64" : options.target.cpu}, {"generic", options.target.generic}};
+  m["target"] = {{"device", options.target.device},
+                 {"cpu", options.target.generic ? "x86-64" : options.target.cpu},
+                 {"generic", options.target.generic}};
   m["level"] = options.level;
   m["build_route"] = options.knobs.toRoute();
   m["inputs"] = tensorsJson(graph.inputs(), nullptr, graph.sizes());
@@ -109,7 +116,8 @@ std::string nativeCpu() { return std::string(isaLevelName(cpuInfo().level)); }
 Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, const std::string& path) {
   BuildSummary summary;
   Timer timer(summary.phases);
-  const auto bounds = inputBounds(graph);  // of the model as it came: passes may fuse the nodes that it looks for
+  const auto bounds =
+      inputBounds(graph);  // of the model as it came: passes may fuse the nodes that it looks for
   ROTA_RETURN_IF_ERROR(report(options, "passes", 0, 3));
   auto passes = pass::runPipeline(graph, {options.knobs, options.threads});
   if (!passes) return passes.status();

@@ -16,7 +16,10 @@ using runtime::Step;
 /// What is needed, found by going over all blocks backwards until nothing changes.
 class Liveness {
  public:
-  explicit Liveness(Program& program) : program_(program), value_(program.values.size()), size_(program.sizes.size()) {
+  explicit Liveness(Program& program)
+      : program_(program),
+        value_(program.values.size()),
+        size_(program.sizes.size()) {
     for (std::int32_t r : program.blocks[0].results) needValue(r);
     for (std::int32_t p : program.blocks[0].params) needValue(p);
     for (const auto& g : program.guards) {
@@ -96,7 +99,8 @@ class Liveness {
     size_[e] = true;
     changed_ = true;
     const auto& op = program_.sizes[e];
-    if (op.op == SizeContext::Op::kSymbol) needValue(program_.symbols[static_cast<std::size_t>(op.immediate)].value);
+    if (op.op == SizeContext::Op::kSymbol)
+      needValue(program_.symbols[static_cast<std::size_t>(op.immediate)].value);
     if (op.op == SizeContext::Op::kConstant || op.op == SizeContext::Op::kSymbol) return;
     needSize(op.a);
     needSize(op.b);
@@ -111,8 +115,7 @@ class Liveness {
 };
 
 /// Old index -> new index for the kept ones.
-template <typename Keep>
-std::vector<std::int32_t> renumber(std::size_t count, Keep keep) {
+template <typename Keep> std::vector<std::int32_t> renumber(std::size_t count, Keep keep) {
   std::vector<std::int32_t> map(count, kNone);
   std::int32_t next = 0;
   for (std::size_t i = 0; i < count; ++i)
@@ -120,8 +123,7 @@ std::vector<std::int32_t> renumber(std::size_t count, Keep keep) {
   return map;
 }
 
-template <typename T>
-void keepMapped(std::vector<T>& items, const std::vector<std::int32_t>& map) {
+template <typename T> void keepMapped(std::vector<T>& items, const std::vector<std::int32_t>& map) {
   std::vector<T> kept;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (map[i] != kNone) kept.push_back(std::move(items[i]));
@@ -130,7 +132,9 @@ void keepMapped(std::vector<T>& items, const std::vector<std::int32_t>& map) {
 
 struct Maps {
   std::vector<std::int32_t> values, sizes, symbols, blocks, constants;
-  std::int32_t value(std::int32_t id) const { return id == kNone ? kNone : values[static_cast<std::size_t>(id)]; }
+  std::int32_t value(std::int32_t id) const {
+    return id == kNone ? kNone : values[static_cast<std::size_t>(id)];
+  }
   std::uint32_t size(std::uint32_t e) const { return static_cast<std::uint32_t>(sizes[e]); }
 };
 
@@ -153,7 +157,8 @@ void renumberStep(Step& step, const Maps& maps) {
 
 void applyMaps(Program& program, const Maps& maps) {
   for (auto& op : program.sizes) {
-    if (op.op == SizeContext::Op::kSymbol) op.immediate = maps.symbols[static_cast<std::size_t>(op.immediate)];
+    if (op.op == SizeContext::Op::kSymbol)
+      op.immediate = maps.symbols[static_cast<std::size_t>(op.immediate)];
     if (op.op == SizeContext::Op::kConstant || op.op == SizeContext::Op::kSymbol) continue;
     op.a = maps.size(op.a);
     op.b = maps.size(op.b);
@@ -203,9 +208,11 @@ void compactProgram(Program& program, std::vector<Tensor>& constants) {
   maps.blocks = renumber(program.blocks.size(), [&](std::size_t i) { return live.block(i); });
   std::vector<bool> symbolUsed(program.symbols.size()), constantUsed(program.constants.size());
   for (std::size_t i = 0; i < program.sizes.size(); ++i)
-    if (live.size(i) && program.sizes[i].op == SizeContext::Op::kSymbol) symbolUsed[static_cast<std::size_t>(program.sizes[i].immediate)] = true;
+    if (live.size(i) && program.sizes[i].op == SizeContext::Op::kSymbol)
+      symbolUsed[static_cast<std::size_t>(program.sizes[i].immediate)] = true;
   for (std::size_t i = 0; i < program.values.size(); ++i)
-    if (live.value(i) && program.values[i].constant != kNone) constantUsed[static_cast<std::size_t>(program.values[i].constant)] = true;
+    if (live.value(i) && program.values[i].constant != kNone)
+      constantUsed[static_cast<std::size_t>(program.values[i].constant)] = true;
   maps.symbols = renumber(program.symbols.size(), [&](std::size_t i) { return symbolUsed[i]; });
   maps.constants = renumber(program.constants.size(), [&](std::size_t i) { return constantUsed[i]; });
   keepMapped(program.sizes, maps.sizes);

@@ -6,10 +6,13 @@
 namespace rota::plan {
 namespace {
 
-ir::Type ints(std::vector<Size> dims) { return {ir::TypeKind::kTensor, DType::kInt64, ir::Shape::of(std::move(dims))}; }
+ir::Type ints(std::vector<Size> dims) {
+  return {ir::TypeKind::kTensor, DType::kInt64, ir::Shape::of(std::move(dims))};
+}
 
 ir::Value* table(ir::Graph& g, const char* name, std::int64_t rows) {
-  ir::Value* v = g.addConstant(name, Tensor::ofFloat(std::vector<float>(static_cast<std::size_t>(rows * 2)), {rows, 2}), name);
+  ir::Value* v = g.addConstant(
+      name, Tensor::ofFloat(std::vector<float>(static_cast<std::size_t>(rows * 2)), {rows, 2}), name);
   v->type = {ir::TypeKind::kTensor, DType::kFloat32, ir::Shape::of({Size(rows), Size(2)})};
   return v;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph to program to answer: what the planned program computes equals the evaluation of the graph by the reference.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "op/definition.h"
 #include "op/evaluate.h"
@@ -26,21 +26,27 @@ struct Model {
   Size symbol(const char* name) { return graph->sizes().newSymbol(name, {.lo = 1}, SymbolOrigin::kInputDim); }
   ir::Value* floats(const char* name, std::vector<std::int64_t> dims, float scale = 1) {
     std::vector<float> values(static_cast<std::size_t>(elementCount(dims)));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * std::sin(0.7F * static_cast<float>(i) + 0.3F);
-    return graph->addConstant(name, Tensor::ofFloat(std::move(values), std::move(dims)), std::string("initializer ") + name);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = scale * std::sin(0.7F * static_cast<float>(i) + 0.3F);
+    return graph->addConstant(name, Tensor::ofFloat(std::move(values), std::move(dims)),
+                              std::string("initializer ") + name);
   }
   ir::Value* ints(const char* name, std::vector<std::int64_t> values) {
     const auto n = static_cast<std::int64_t>(values.size());
-    return graph->addConstant(name, Tensor::ofInt64(std::move(values), {n}), std::string("initializer ") + name);
+    return graph->addConstant(name, Tensor::ofInt64(std::move(values), {n}),
+                              std::string("initializer ") + name);
   }
   ir::Node* node(const char* op, std::vector<ir::Value*> inputs, int version = 17) {
     const std::string name = std::string(op) + std::to_string(graph->nodes().size());
-    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), {name + ".out"}, {{graph->sources().add({"", name, op})}});
+    ir::Node* n = graph->addNode(name, "", op, version, std::move(inputs), {name + ".out"},
+                                 {{graph->sources().add({"", name, op})}});
     n->definition = op::find("", op);
     EXPECT_NE(n->definition, nullptr) << op;
     return n;
   }
-  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 17) { return node(op, std::move(inputs), version)->outputs[0]; }
+  ir::Value* add(const char* op, std::vector<ir::Value*> inputs, int version = 17) {
+    return node(op, std::move(inputs), version)->outputs[0];
+  }
   void output(ir::Value* v, const char* name) {
     graph->addOutput(v);
     graph->outputNames().push_back(name);
@@ -96,9 +102,11 @@ void expectSame(Model& m, Context& context, const std::vector<Tensor>& inputs, d
     const auto got = context.output(m.graph->outputNames()[o]);
     ASSERT_TRUE(got.isOk()) << got.status().toString();
     const TensorView want = (*expected)[o].tensor.view();
-    ASSERT_TRUE(std::equal(got->dims.begin(), got->dims.end(), want.dims.begin(), want.dims.end())) << "output " << o;
+    ASSERT_TRUE(std::equal(got->dims.begin(), got->dims.end(), want.dims.begin(), want.dims.end()))
+        << "output " << o;
     ASSERT_EQ(got->dtype, want.dtype);
-    for (std::int64_t i = 0; i < want.count(); ++i) ASSERT_NEAR(realAt(*got, i), realAt(want, i), tolerance) << "output " << o << " element " << i;
+    for (std::int64_t i = 0; i < want.count(); ++i)
+      ASSERT_NEAR(realAt(*got, i), realAt(want, i), tolerance) << "output " << o << " element " << i;
   }
 }
 
@@ -111,7 +119,8 @@ std::vector<std::string> kernelsOf(const BuiltProgram& built) {
 TEST(Plan, ProductWithBiasAndActivationIsOneStep) {
   Model m;
   ir::Value* x = m.input("x", {3, 5});
-  ir::Value* y = m.add("Relu", {m.add("Add", {m.add("MatMul", {x, m.floats("w", {5, 4})}), m.floats("b", {4})})});
+  ir::Value* y =
+      m.add("Relu", {m.add("Add", {m.add("MatMul", {x, m.floats("w", {5, 4})}), m.floats("b", {4})})});
   m.output(y, "y");
   const BuiltProgram built = build(m);
   EXPECT_EQ(kernelsOf(built), std::vector<std::string>{"onednn.matmul"});
@@ -158,7 +167,9 @@ TEST(Plan, GateAfterConvolutionIsFused) {
   const BuiltProgram built = build(m);
   const auto kernels = kernelsOf(built);
   EXPECT_EQ(std::count(kernels.begin(), kernels.end(), "onednn.convolution"), 1);
-  EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(), [](const std::string& k) { return k.starts_with("ref:"); }), 0);
+  EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
+                          [](const std::string& k) { return k.starts_with("ref:"); }),
+            0);
   expectSame(m, *contextOf(built), {ramp({1, 8, 4, 4})}, 1e-5);
 }
 

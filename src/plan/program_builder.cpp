@@ -80,7 +80,9 @@ class Builder final : public tactic::Emitter {
     return it == placed_.end() || it->second.empty() ? Layout{} : it->second.front().layout;
   }
 
-  std::int32_t define(ir::Value* value, const Layout& layout) override { return value == nullptr ? kNone : place(value, layout, storageOf(*value)); }
+  std::int32_t define(ir::Value* value, const Layout& layout) override {
+    return value == nullptr ? kNone : place(value, layout, storageOf(*value));
+  }
 
   void alias(ir::Value* value, ir::Value* of, Size offsetBytes) override {
     const std::int32_t root = operand(of);
@@ -99,7 +101,9 @@ class Builder final : public tactic::Emitter {
     return packedConstant(tensor, tensor.dims(), std::move(recipe), Layout{});
   }
 
-  std::int32_t view(ir::Value* value, std::vector<Size> dims) override { return view(operand(value), std::move(dims)); }
+  std::int32_t view(ir::Value* value, std::vector<Size> dims) override {
+    return view(operand(value), std::move(dims));
+  }
 
   std::int32_t view(std::int32_t of, std::vector<Size> dims) override {
     const runtime::ValueInfo& root = program().values[static_cast<std::size_t>(of)];
@@ -115,10 +119,13 @@ class Builder final : public tactic::Emitter {
     return static_cast<std::int32_t>(program().values.size() - 1);
   }
 
-  std::int32_t packedConstant(const Tensor& tensor, std::vector<std::int64_t> dims, std::string recipe, const Layout& layout) override {
+  std::int32_t packedConstant(const Tensor& tensor, std::vector<std::int64_t> dims, std::string recipe,
+                              const Layout& layout) override {
     const Hash128 hash = hashBytes(tensor.data(), tensor.bytes());
     for (const std::int32_t id : constantsByHash_[hash]) {
-      const auto& known = program().constants[static_cast<std::size_t>(program().values[static_cast<std::size_t>(id)].constant)];
+      const auto& known =
+          program()
+              .constants[static_cast<std::size_t>(program().values[static_cast<std::size_t>(id)].constant)];
       if (known.dtype == tensor.dtype() && known.dims == dims && known.layout == layout) return id;
     }
     runtime::ConstantInfo c;
@@ -210,7 +217,9 @@ class Builder final : public tactic::Emitter {
   void bindSymbols(const std::vector<Size>& dims, std::int32_t id) {
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const auto ids = sizes().symbolsOf(dims[i]);
-      if (ids.size() != 1 || sizes().symbol(ids[0]) != dims[i] || sizes().symbols()[ids[0]].origin == SymbolOrigin::kHostResolved) continue;
+      if (ids.size() != 1 || sizes().symbol(ids[0]) != dims[i] ||
+          sizes().symbols()[ids[0]].origin == SymbolOrigin::kHostResolved)
+        continue;
       symbolHome_.try_emplace(ids[0], id, static_cast<std::uint32_t>(i));
     }
   }
@@ -236,7 +245,9 @@ class Builder final : public tactic::Emitter {
   }
 
   bool knownFromSizes(const ir::Value& value) {
-    if (!value.contents || value.type.kind != ir::TypeKind::kTensor || !value.type.shape.isStatic() || !value.resolvedHere.empty()) return false;
+    if (!value.contents || value.type.kind != ir::TypeKind::kTensor || !value.type.shape.isStatic() ||
+        !value.resolvedHere.empty())
+      return false;
     const DType d = value.type.dtype;
     if (d != DType::kInt64 && d != DType::kInt32 && d != DType::kBool) return false;
     for (Size s : *value.contents)
@@ -283,15 +294,19 @@ class Builder final : public tactic::Emitter {
       const tactic::Problem problem{region, options_.target, options_.knobs, sizes()};
       tactic::Candidates candidates = tactic::enumerate(problem);
       if (candidates.usable.empty()) {
-        return Status(ErrorCode::kUnsupportedOperator, "no tactic can run this part of the model").at(graph_.sources().describe(provenance));
+        return Status(ErrorCode::kUnsupportedOperator, "no tactic can run this part of the model")
+            .at(graph_.sources().describe(provenance));
       }
       const tactic::Candidate& best = candidates.usable.front();
       currentTactic_ = best.tactic->name;
       currentUs_ = best.predictedUs;
-      Choice choice{.scope = region.scope, .tactic = currentTactic_, .predictedUs = best.predictedUs, .refused = {}};
-      for (const auto& r : candidates.refused) choice.refused.emplace_back(std::string(r.tactic->name), r.reason);
+      Choice choice{
+          .scope = region.scope, .tactic = currentTactic_, .predictedUs = best.predictedUs, .refused = {}};
+      for (const auto& r : candidates.refused)
+        choice.refused.emplace_back(std::string(r.tactic->name), r.reason);
       built_.choices.push_back(std::move(choice));
-      if (Status s = best.tactic->emit(problem, *this); !s.isOk()) return std::move(s).at(graph_.sources().describe(provenance));
+      if (Status s = best.tactic->emit(problem, *this); !s.isOk())
+        return std::move(s).at(graph_.sources().describe(provenance));
     }
     for (ir::Node* n : region.nodes) {
       for (ir::Value* out : n->outputs) ROTA_RETURN_IF_ERROR(afterDefinition(out));
@@ -349,7 +364,8 @@ class Builder final : public tactic::Emitter {
     for (ir::Value* out : graph_.outputs()) {
       const std::int32_t id = operand(out);
       runtime::ValueInfo& v = program().values[static_cast<std::size_t>(id)];
-      if ((v.storage == Storage::kArena || v.storage == Storage::kGrowing) && v.kind == runtime::ValueKind::kTensor) {
+      if ((v.storage == Storage::kArena || v.storage == Storage::kGrowing) &&
+          v.kind == runtime::ValueKind::kTensor) {
         v.storage = Storage::kOutput;
         program().blocks[0].results.push_back(id);
         continue;
@@ -376,7 +392,8 @@ class Builder final : public tactic::Emitter {
       }
       if (!bound) continue;
       runtime::Guard guard;
-      guard.kind = g.kind == GuardKind::kBroadcast ? runtime::Guard::Kind::kBroadcast : runtime::Guard::Kind::kEqual;
+      guard.kind =
+          g.kind == GuardKind::kBroadcast ? runtime::Guard::Kind::kBroadcast : runtime::Guard::Kind::kEqual;
       guard.a = sizes().flatten(g.a, program().sizes);
       guard.b = sizes().flatten(g.b, program().sizes);
       guard.node = g.node;
@@ -400,7 +417,8 @@ class Builder final : public tactic::Emitter {
   void addProfiles() {
     program().profiles = options_.profiles;
     for (auto& profile : program().profiles) {
-      for (auto& in : profile.inputs) in.value = program().blocks[0].params[static_cast<std::size_t>(in.value)];
+      for (auto& in : profile.inputs)
+        in.value = program().blocks[0].params[static_cast<std::size_t>(in.value)];
     }
   }
 
@@ -419,6 +437,8 @@ class Builder final : public tactic::Emitter {
 
 }  // namespace
 
-Result<BuiltProgram> buildProgram(ir::Graph& graph, const ProgramOptions& options) { return Builder(graph, options).run(); }
+Result<BuiltProgram> buildProgram(ir::Graph& graph, const ProgramOptions& options) {
+  return Builder(graph, options).run();
+}
 
 }  // namespace rota::plan

@@ -17,7 +17,7 @@ namespace rota::plan {
 
 /// Why a region runs as it does; shown by `rota inspect` and by the build summary.
 struct Choice {
-  std::string scope;                            ///< Source names, newline-joined.
+  std::string scope;  ///< Source names, newline-joined.
   std::string tactic;
   double predictedUs = 0;
   std::vector<std::pair<std::string, std::string>> refused;  ///< Tactic and reason.
@@ -25,14 +25,14 @@ struct Choice {
 
 struct BuiltProgram {
   runtime::Program program;
-  std::vector<Tensor> constants;                ///< Bytes of program.constants, in its order.
+  std::vector<Tensor> constants;  ///< Bytes of program.constants, in its order.
   std::vector<Choice> choices;
 };
 
 struct ProgramOptions {
   tactic::Target target;
   const knob::KnobSet& knobs;
-  std::vector<runtime::Profile> profiles;       ///< `value` of an input is its position among the graph's inputs.
+  std::vector<runtime::Profile> profiles;  ///< `value` of an input is its position among the graph's inputs.
 };
 
 Result<BuiltProgram> buildProgram(ir::Graph& graph, const ProgramOptions& options);

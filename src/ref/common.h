@@ -6,14 +6,14 @@
 // Tested by src/ref/pointwise_test.cpp.
 #pragma once
 
-#include "core/check.h"
-#include "ref/kernel.h"
-
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
+
+#include "core/check.h"
+#include "ref/kernel.h"
 
 namespace rota::ref {
 

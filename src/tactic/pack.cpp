@@ -13,7 +13,8 @@ Result<Tensor> packTensor(const Tensor& plain, const runtime::Layout& layout) {
   for (const auto& block : layout.blocks) perAxis[block.axis] *= block.size;
   std::int64_t inner = 1;
   for (const auto& block : layout.blocks) inner *= block.size;
-  for (std::size_t i = 0; i < rank; ++i) padded[i] = (plain.dims()[i] + perAxis[i] - 1) / perAxis[i] * perAxis[i];
+  for (std::size_t i = 0; i < rank; ++i)
+    padded[i] = (plain.dims()[i] + perAxis[i] - 1) / perAxis[i] * perAxis[i];
   const auto count = checkedCount(padded);
   if (!count) return Status(ErrorCode::kModelTooLarge, "a packed constant is too large");
   std::int64_t stride = inner;
@@ -54,7 +55,8 @@ Result<Tensor> packTensor(const Tensor& plain, const runtime::Layout& layout) {
 std::string describeLayout(const runtime::Layout& layout) {
   std::string text = "packed [";
   for (std::size_t i = 0; i < layout.blocks.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(layout.blocks[i].axis) + "x" + std::to_string(layout.blocks[i].size);
+    text += (i == 0 ? "" : ", ") + std::to_string(layout.blocks[i].axis) + "x" +
+            std::to_string(layout.blocks[i].size);
   }
   text += "]";
   if (!layout.order.empty()) {

@@ -19,7 +19,8 @@ std::vector<const Tactic*>& registry() {
 RegisterTactic::RegisterTactic(const Tactic& tactic) {
   CHECK(tactic.supports != nullptr && tactic.predictUs != nullptr && tactic.emit != nullptr);
   auto& all = registry();
-  const auto at = std::lower_bound(all.begin(), all.end(), tactic.name, [](const Tactic* t, std::string_view n) { return t->name < n; });
+  const auto at = std::lower_bound(all.begin(), all.end(), tactic.name,
+                                   [](const Tactic* t, std::string_view n) { return t->name < n; });
   CHECK(at == all.end() || (*at)->name != tactic.name);
   all.insert(at, &tactic);
 }

@@ -21,24 +21,24 @@ namespace rota::tactic {
 /// What code is built for.
 struct Target {
   std::string device = "cpu";
-  std::string cpu = "x86-64-v3";    ///< x86-64, x86-64-v2, x86-64-v3, x86-64-v4.
-  bool generic = false;             ///< Only reference kernels (`--no-native-code`).
+  std::string cpu = "x86-64-v3";  ///< x86-64, x86-64-v2, x86-64-v3, x86-64-v4.
+  bool generic = false;           ///< Only reference kernels (`--no-native-code`).
   /// float32 lanes of a vector register.
   int vectorLanes() const { return cpu == "x86-64-v4" ? 16 : cpu == "x86-64-v3" ? 8 : 4; }
 };
 
 struct Region {
-  ir::Node* root = nullptr;                ///< nullptr: pointwise nodes only.
-  std::vector<ir::Node*> nodes;            ///< In topological order, root first where there is one.
-  std::vector<ir::Value*> inputs;          ///< Values from outside, each once, in order of first use.
-  std::vector<ir::Value*> outputs;         ///< Values used outside (by later nodes or as graph outputs).
+  ir::Node* root = nullptr;         ///< nullptr: pointwise nodes only.
+  std::vector<ir::Node*> nodes;     ///< In topological order, root first where there is one.
+  std::vector<ir::Value*> inputs;   ///< Values from outside, each once, in order of first use.
+  std::vector<ir::Value*> outputs;  ///< Values used outside (by later nodes or as graph outputs).
   /// Newline-joined source names, for scoped knobs.
   std::string scope;
 };
 
 struct Support {
   bool yes = false;
-  std::string reason;                      ///< Why not; shown by inspect.
+  std::string reason;  ///< Why not; shown by inspect.
   static Support ok() { return {true, {}}; }
   static Support no(std::string reason) { return {false, std::move(reason)}; }
 };
@@ -73,7 +73,8 @@ class Emitter {
   /// A constant of the program in plain layout; equal bytes are stored once. `recipe` says how it was made from the model's initializers.
   virtual std::int32_t constant(const Tensor& tensor, std::string recipe) = 0;
   /// A constant whose bytes are already laid out: `packed` holds them, `dims` are the logical ones.
-  virtual std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims, std::string recipe, const runtime::Layout& layout) = 0;
+  virtual std::int32_t packedConstant(const Tensor& packed, std::vector<std::int64_t> dims,
+                                      std::string recipe, const runtime::Layout& layout) = 0;
   /// A view of the same bytes with other dims (plain layout), for operands that a kernel wants in another shape.
   virtual std::int32_t view(ir::Value* value, std::vector<Size> dims) = 0;
   /// The same of a program value.
@@ -87,7 +88,7 @@ class Emitter {
 };
 
 struct Tactic {
-  std::string_view name;                   ///< "cpu.pointwise", "onednn.convolution".
+  std::string_view name;  ///< "cpu.pointwise", "onednn.convolution".
   std::string_view backend = "cpu";
   knob::Numerics numerics = knob::Numerics::kExact;
   std::string_view doc;
@@ -114,7 +115,7 @@ struct Refusal {
   std::string reason;
 };
 struct Candidates {
-  std::vector<Candidate> usable;           ///< Best first.
+  std::vector<Candidate> usable;  ///< Best first.
   std::vector<Refusal> refused;
 };
 Candidates enumerate(const Problem& problem);

@@ -77,7 +77,8 @@ Epilogue readEpilogue(const Region& region) {
       const ir::Node& next = *region.nodes[i + 1];
       const ir::Value* gate = node.outputs[0];
       if (next.opType == "Mul" && next.inputs.size() == 2 &&
-          ((next.inputs[0] == running && next.inputs[1] == gate) || (next.inputs[1] == running && next.inputs[0] == gate))) {
+          ((next.inputs[0] == running && next.inputs[1] == gate) ||
+           (next.inputs[1] == running && next.inputs[0] == gate))) {
         epilogue.operations.push_back({.name = "swish", .alpha = 1.0F});
         running = next.outputs[0];
         ++i;

@@ -13,10 +13,10 @@
 namespace rota::tactic {
 
 struct PostOperation {
-  std::string name;                  ///< "relu", "clip", "add" …
+  std::string name;  ///< "relu", "clip", "add" …
   float alpha = 0;
   float beta = 0;
-  ir::Value* operand = nullptr;      ///< Second operand of a binary operation.
+  ir::Value* operand = nullptr;  ///< Second operand of a binary operation.
 };
 
 struct Epilogue {

@@ -12,10 +12,12 @@
 namespace rota::tactic {
 namespace {
 
-constexpr knob::Knob kBlocked = knob::toggle("conv:blocked_layout", true, "Lets convolutions keep channels in blocks of the vector length.",
-                                             {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
-constexpr knob::Knob kEnabled = knob::toggle("tactic:onednn.convolution", true, "Lets oneDNN run convolutions.",
-                                             {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
+constexpr knob::Knob kBlocked = knob::toggle(
+    "conv:blocked_layout", true, "Lets convolutions keep channels in blocks of the vector length.",
+    {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
+constexpr knob::Knob kEnabled = knob::toggle(
+    "tactic:onednn.convolution", true, "Lets oneDNN run convolutions.",
+    {.backend = "cpu", .numerics = knob::Numerics::kReassociating, .stage = knob::Stage::kRegion});
 const knob::RegisterKnob kRegisterBlocked(kBlocked);
 const knob::RegisterKnob kRegisterEnabled(kEnabled);
 
@@ -26,7 +28,8 @@ struct Geometry {
   std::vector<std::int64_t> strides, dilations, begin, end;
 };
 
-std::vector<std::int64_t> intsOr(const Attributes& a, const char* name, std::size_t count, std::int64_t fallback) {
+std::vector<std::int64_t> intsOr(const Attributes& a, const char* name, std::size_t count,
+                                 std::int64_t fallback) {
   const auto* v = a.getInts(name);
   return v != nullptr ? *v : std::vector<std::int64_t>(count, fallback);
 }
@@ -57,7 +60,8 @@ bool readGeometry(const ir::Node& node, Geometry& g) {
   g.strides = intsOr(node.attributes, "strides", g.spatial, 1);
   g.dilations = intsOr(node.attributes, "dilations", g.spatial, 1);
   const auto pads = intsOr(node.attributes, "pads", 2 * g.spatial, 0);
-  if (g.strides.size() != g.spatial || g.dilations.size() != g.spatial || pads.size() != 2 * g.spatial) return false;
+  if (g.strides.size() != g.spatial || g.dilations.size() != g.spatial || pads.size() != 2 * g.spatial)
+    return false;
   g.begin.assign(pads.begin(), pads.begin() + static_cast<long>(g.spatial));
   g.end.assign(pads.begin() + static_cast<long>(g.spatial), pads.end());
   const std::string_view automatic = node.attributes.getString("auto_pad", "NOTSET");
@@ -112,11 +116,14 @@ bool operandFits(const ir::Value& operand, const ir::Shape& out) {
 
 Support supportsConvolution(const Problem& problem) {
   const Region& region = problem.region;
-  if (region.root == nullptr || region.root->opType != "Conv" || !region.root->domain.empty()) return Support::no("the root is no convolution");
-  if (problem.target.generic || !problem.knobs.on(kEnabled, region.scope)) return Support::no("libraries are switched off");
+  if (region.root == nullptr || region.root->opType != "Conv" || !region.root->domain.empty())
+    return Support::no("the root is no convolution");
+  if (problem.target.generic || !problem.knobs.on(kEnabled, region.scope))
+    return Support::no("libraries are switched off");
   const ir::Node& node = *region.root;
   const auto isFloat = [](const ir::Value* v) { return v == nullptr || v->type.dtype == DType::kFloat32; };
-  if (!isFloat(node.input(0)) || !isFloat(node.input(1)) || !isFloat(node.input(2))) return Support::no("the type is not float32");
+  if (!isFloat(node.input(0)) || !isFloat(node.input(1)) || !isFloat(node.input(2)))
+    return Support::no("the type is not float32");
   if (!node.inputs[1]->isConstant()) return Support::no("the weights are not constant");
   const ir::Shape& x = node.inputs[0]->type.shape;
   if (!x.known || x.rank() < 3 || x.rank() > 5) return Support::no("the rank is not 3 to 5");
@@ -128,9 +135,11 @@ Support supportsConvolution(const Problem& problem) {
   const Epilogue epilogue = readEpilogue(region);
   if (!epilogue.supported) return Support::no(epilogue.reason);
   for (const PostOperation& op : epilogue.operations) {
-    if (op.operand != nullptr && !operandFits(*op.operand, node.outputs[0]->type.shape)) return Support::no("an operand of the epilogue has another shape");
+    if (op.operand != nullptr && !operandFits(*op.operand, node.outputs[0]->type.shape))
+      return Support::no("an operand of the epilogue has another shape");
   }
-  if (std::count_if(epilogue.operations.begin(), epilogue.operations.end(), [](const PostOperation& o) { return o.operand != nullptr; }) > 8)
+  if (std::count_if(epilogue.operations.begin(), epilogue.operations.end(),
+                    [](const PostOperation& o) { return o.operand != nullptr; }) > 8)
     return Support::no("the epilogue has too many operands");
   return Support::ok();
 }
@@ -154,7 +163,9 @@ Status emitConvolution(const Problem& problem, Emitter& emitter) {
     dims[0] /= g.groups;
     dims.insert(dims.begin(), g.groups);
   }
-  auto shaped = Tensor::over(weights.dtype(), dims, std::shared_ptr<Buffer>(Buffer::wrap(weights.data(), weights.bytes(), std::make_shared<Tensor>(weights))));
+  auto shaped = Tensor::over(weights.dtype(), dims,
+                             std::shared_ptr<Buffer>(Buffer::wrap(weights.data(), weights.bytes(),
+                                                                  std::make_shared<Tensor>(weights))));
   if (!shaped) return shaped.status();
   std::string recipe = node.inputs[1]->recipe;
   Tensor stored = *shaped;
@@ -173,7 +184,8 @@ Status emitConvolution(const Problem& problem, Emitter& emitter) {
   step.parameters.set("pads_begin", g.begin);
   step.parameters.set("pads_end", g.end);
   setPostParameters(epilogue.operations, step.parameters);
-  step.inputs = {emitter.operand(node.inputs[0], layouts.source), emitter.packedConstant(stored, dims, recipe, layouts.weights),
+  step.inputs = {emitter.operand(node.inputs[0], layouts.source),
+                 emitter.packedConstant(stored, dims, recipe, layouts.weights),
                  node.input(2) != nullptr ? emitter.operand(node.inputs[2]) : runtime::kNone};
   const ir::Shape& out = node.outputs[0]->type.shape;
   for (const PostOperation& op : epilogue.operations) {

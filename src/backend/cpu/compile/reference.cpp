@@ -10,15 +10,19 @@ namespace {
 Support supportsReference(const Problem& problem) {
   if (problem.region.nodes.size() != 1) return Support::no("a reference kernel runs one node");
   const ir::Node& node = *problem.region.nodes[0];
-  if (node.definition->kind == op::Kind::kControlFlow) return Support::no("control flow is a step of its own");
-  if (ref::findKernel(node.domain, node.opType) == nullptr) return Support::no("there is no reference kernel");
+  if (node.definition->kind == op::Kind::kControlFlow)
+    return Support::no("control flow is a step of its own");
+  if (ref::findKernel(node.domain, node.opType) == nullptr)
+    return Support::no("there is no reference kernel");
   return Support::ok();
 }
 
 double predictReferenceUs(const Problem& problem) {
   double elements = 0;
-  for (const ir::Value* v : problem.region.inputs) elements += static_cast<double>(typicalElements(problem, *v));
-  for (const ir::Value* v : problem.region.outputs) elements += static_cast<double>(typicalElements(problem, *v));
+  for (const ir::Value* v : problem.region.inputs)
+    elements += static_cast<double>(typicalElements(problem, *v));
+  for (const ir::Value* v : problem.region.outputs)
+    elements += static_cast<double>(typicalElements(problem, *v));
   return 1.0 + 0.02 * elements;
 }
 
@@ -31,7 +35,8 @@ Status emitReference(const Problem& problem, Emitter& emitter) {
   for (ir::Value* in : node.inputs) step.inputs.push_back(emitter.operand(in));
   for (ir::Value* out : node.outputs) {
     step.outputs.push_back(emitter.define(out));
-    if (out != nullptr && !out->type.shape.known && node.definition->kind == op::Kind::kPointwise) step.shapeRule = runtime::ShapeRule::kBroadcast;
+    if (out != nullptr && !out->type.shape.known && node.definition->kind == op::Kind::kPointwise)
+      step.shapeRule = runtime::ShapeRule::kBroadcast;
   }
   emitter.step(std::move(step));
   return Status::ok();

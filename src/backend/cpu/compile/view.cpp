@@ -22,11 +22,13 @@ Support supportsView(const Problem& problem) {
   const ir::Value* in = node.input(0);
   const ir::Value* out = node.output(0);
   if (in == nullptr || out == nullptr) return Support::no("there is nothing to view");
-  if (in->type.kind != ir::TypeKind::kTensor || !in->type.shape.known || !out->type.shape.known) return Support::no("the rank is not known before the run");
+  if (in->type.kind != ir::TypeKind::kTensor || !in->type.shape.known || !out->type.shape.known)
+    return Support::no("the rank is not known before the run");
   if (in->type.dtype != out->type.dtype) return Support::no("the type changes");
   for (Size d : out->type.shape.dims) {
     for (SymbolId id : problem.sizes.symbolsOf(problem.sizes.resolve(d)))
-      if (problem.sizes.symbols()[id].origin == SymbolOrigin::kDataDependent && !mentions(problem.sizes, *in, id))
+      if (problem.sizes.symbols()[id].origin == SymbolOrigin::kDataDependent &&
+          !mentions(problem.sizes, *in, id))
         return Support::no("the kernel finds the dims");
   }
   return Support::ok();

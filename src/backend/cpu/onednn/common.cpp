@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/onednn/common.h"
 
-#include <omp.h>
-
 #include <map>
+
+#include <omp.h>
 
 namespace rota::onednn {
 namespace {
@@ -65,9 +65,15 @@ dnnl::memory::desc descriptor(Dims dims, const runtime::Layout& layout) {
 Result<std::vector<PostOperation>> parsePostOperations(const Attributes& parameters) {
   using dnnl::algorithm;
   static const std::map<std::string, algorithm, std::less<>> kUnary = {
-      {"relu", algorithm::eltwise_relu},       {"sigmoid", algorithm::eltwise_logistic}, {"tanh", algorithm::eltwise_tanh},
-      {"gelu_erf", algorithm::eltwise_gelu_erf}, {"gelu_tanh", algorithm::eltwise_gelu_tanh}, {"swish", algorithm::eltwise_swish},
-      {"hardswish", algorithm::eltwise_hardswish}, {"clip", algorithm::eltwise_clip}, {"elu", algorithm::eltwise_elu},
+      {"relu", algorithm::eltwise_relu},
+      {"sigmoid", algorithm::eltwise_logistic},
+      {"tanh", algorithm::eltwise_tanh},
+      {"gelu_erf", algorithm::eltwise_gelu_erf},
+      {"gelu_tanh", algorithm::eltwise_gelu_tanh},
+      {"swish", algorithm::eltwise_swish},
+      {"hardswish", algorithm::eltwise_hardswish},
+      {"clip", algorithm::eltwise_clip},
+      {"elu", algorithm::eltwise_elu},
       {"linear", algorithm::eltwise_linear}};
   static const std::map<std::string, algorithm, std::less<>> kBinary = {
       {"add", algorithm::binary_add}, {"mul", algorithm::binary_mul}, {"sub", algorithm::binary_sub}};
@@ -76,7 +82,8 @@ Result<std::vector<PostOperation>> parsePostOperations(const Attributes& paramet
   const auto* alphas = parameters.getFloats("post_alpha");
   const auto* betas = parameters.getFloats("post_beta");
   if (texts == nullptr) return operations;
-  if (alphas == nullptr || betas == nullptr || alphas->size() != texts->size() || betas->size() != texts->size()) {
+  if (alphas == nullptr || betas == nullptr || alphas->size() != texts->size() ||
+      betas->size() != texts->size()) {
     return Status(ErrorCode::kEngineDamaged, "post-operations and their parameters differ in number");
   }
   for (std::size_t i = 0; i < texts->size(); ++i) {

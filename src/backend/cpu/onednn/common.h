@@ -5,11 +5,11 @@
 // created in `prepare`; `run` only executes them, with scratch memory that the runtime has booked.
 #pragma once
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <span>
 #include <string>
 #include <vector>
+
+#include <oneapi/dnnl/dnnl.hpp>
 
 #include "runtime/step_kernel.h"
 
@@ -42,13 +42,14 @@ struct PostOperation {
 Result<std::vector<PostOperation>> parsePostOperations(const Attributes& parameters);
 
 /// Runs `f`, turning oneDNN's exceptions into a Status.
-template <typename F>
-Status guarded(const char* what, const F& f) {
+template <typename F> Status guarded(const char* what, const F& f) {
   try {
     return f();
   } catch (const dnnl::error& e) {
     const bool memory = e.status == dnnl_out_of_memory;
-    return Status(memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, std::string("oneDNN refused ") + what).found(e.what());
+    return Status(memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal,
+                  std::string("oneDNN refused ") + what)
+        .found(e.what());
   }
 }
 

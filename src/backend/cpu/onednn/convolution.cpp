@@ -18,7 +18,8 @@ using Dim = dnnl::memory::dims;
 
 class Convolution final : public runtime::StepKernel {
  public:
-  explicit Convolution(const Attributes& parameters, std::vector<PostOperation> post) : post_(std::move(post)) {
+  explicit Convolution(const Attributes& parameters, std::vector<PostOperation> post)
+      : post_(std::move(post)) {
     strides_ = *parameters.getInts("strides");
     begin_ = *parameters.getInts("pads_begin");
     end_ = *parameters.getInts("pads_end");
@@ -45,7 +46,8 @@ class Convolution final : public runtime::StepKernel {
     const dnnl::memory::desc dst = descriptor(outDims, *out.layout);
     const dnnl::memory::desc weights = descriptor(binding.inputs[1].view.dims, *binding.inputs[1].layout);
     hasBias_ = binding.inputs.size() > 2 && binding.inputs[2].isGiven();
-    std::vector<std::pair<int, dnnl::memory::desc>> fixed = {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}};
+    std::vector<std::pair<int, dnnl::memory::desc>> fixed = {{DNNL_ARG_SRC, src},
+                                                             {DNNL_ARG_WEIGHTS, weights}};
     dnnl::memory::desc bias;
     if (hasBias_) {
       bias = descriptor(binding.inputs[2].view.dims, *binding.inputs[2].layout);
@@ -65,13 +67,17 @@ class Convolution final : public runtime::StepKernel {
       const auto algorithm = dnnl::algorithm::convolution_direct;
       const auto kind = dnnl::prop_kind::forward_inference;
       const dnnl::convolution_forward::desc desc =
-          hasBias_ ? dnnl::convolution_forward::desc(kind, algorithm, src, weights, bias, dst, strides_, dilations_, begin_, end_)
-                   : dnnl::convolution_forward::desc(kind, algorithm, src, weights, dst, strides_, dilations_, begin_, end_);
+          hasBias_ ? dnnl::convolution_forward::desc(kind, algorithm, src, weights, bias, dst, strides_,
+                                                     dilations_, begin_, end_)
+                   : dnnl::convolution_forward::desc(kind, algorithm, src, weights, dst, strides_, dilations_,
+                                                     begin_, end_);
       const dnnl::convolution_forward::primitive_desc primitive(desc, attributes, cpuEngine());
       return {dnnl::convolution_forward(primitive), primitive.scratchpad_desc()};
     };
     // One executor an image in flight: arguments hold data pointers.
-    executors_.assign(static_cast<std::size_t>(images_ > 1 ? std::min<std::int64_t>(images_, binding.threads->threads()) : 1), Executor{});
+    executors_.assign(static_cast<std::size_t>(
+                          images_ > 1 ? std::min<std::int64_t>(images_, binding.threads->threads()) : 1),
+                      Executor{});
     for (Executor& e : executors_) ROTA_RETURN_IF_ERROR(e.prepare(maker, post_, fixed, dst, extra));
     scratchStride_ = (executors_[0].workspaceBytes() + 63) / 64 * 64;
     workspaceBytes = scratchStride_ * executors_.size();
@@ -91,14 +97,18 @@ class Convolution final : public runtime::StepKernel {
   /// Image `index` by executor `slot`.
   Status runImage(const StepBinding& binding, std::int64_t index, std::size_t slot) {
     const auto image = static_cast<std::size_t>(index);
-    const auto at = [](const void* p, std::size_t offset) -> const void* { return static_cast<const std::byte*>(p) + offset; };
-    const void* fixed[3] = {at(binding.inputs[0].view.data, image * sourceStride_), binding.inputs[1].view.data,
-                            hasBias_ ? binding.inputs[2].view.data : nullptr};
+    const auto at = [](const void* p, std::size_t offset) -> const void* {
+      return static_cast<const std::byte*>(p) + offset;
+    };
+    const void* fixed[3] = {at(binding.inputs[0].view.data, image * sourceStride_),
+                            binding.inputs[1].view.data, hasBias_ ? binding.inputs[2].view.data : nullptr};
     const void* extra[kMaxExtra] = {};
-    for (std::size_t i = 0; i < extraStride_.size(); ++i) extra[i] = at(binding.inputs[3 + i].view.data, image * extraStride_[i]);
+    for (std::size_t i = 0; i < extraStride_.size(); ++i)
+      extra[i] = at(binding.inputs[3 + i].view.data, image * extraStride_[i]);
     auto* out = static_cast<std::byte*>(binding.outputs[0].mutableData) + image * outStride_;
     auto* workspace = static_cast<std::byte*>(binding.workspace) + slot * scratchStride_;
-    return executors_[slot].execute({fixed, hasBias_ ? 3U : 2U}, {extra, extraStride_.size()}, out, workspace);
+    return executors_[slot].execute({fixed, hasBias_ ? 3U : 2U}, {extra, extraStride_.size()}, out,
+                                    workspace);
   }
 
   /// Each slot takes a contiguous run of images; which images share a slot does not change any bit.
@@ -130,15 +140,18 @@ class Convolution final : public runtime::StepKernel {
 Result<std::unique_ptr<runtime::StepKernel>> makeConvolution(const runtime::StepKernelSpec& spec) {
   const Attributes& p = spec.step.parameters;
   for (const char* name : {"strides", "dilations", "pads_begin", "pads_end"}) {
-    if (p.getInts(name) == nullptr) return Status(ErrorCode::kEngineDamaged, "a convolution step has no " + std::string(name));
+    if (p.getInts(name) == nullptr)
+      return Status(ErrorCode::kEngineDamaged, "a convolution step has no " + std::string(name));
   }
   if (spec.step.inputs.size() < 3 || spec.step.inputs.size() > 11 || spec.step.outputs.size() != 1) {
     return Status(ErrorCode::kEngineDamaged, "a convolution step has a wrong number of operands");
   }
   auto post = parsePostOperations(p);
   if (!post) return post.status();
-  const auto binary = std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; });
-  if (static_cast<std::size_t>(binary) + 3 != spec.step.inputs.size()) return Status(ErrorCode::kEngineDamaged, "a convolution step misses operands of its post-operations");
+  const auto binary =
+      std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; });
+  if (static_cast<std::size_t>(binary) + 3 != spec.step.inputs.size())
+    return Status(ErrorCode::kEngineDamaged, "a convolution step misses operands of its post-operations");
   return std::unique_ptr<runtime::StepKernel>(std::make_unique<Convolution>(p, std::move(*post)));
 }
 

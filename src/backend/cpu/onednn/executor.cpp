@@ -6,7 +6,8 @@
 namespace rota::onednn {
 namespace {
 
-dnnl::primitive_attr attributesFor(std::span<const PostOperation> post, std::span<const dnnl::memory::desc> extra) {
+dnnl::primitive_attr attributesFor(std::span<const PostOperation> post,
+                                   std::span<const dnnl::memory::desc> extra) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops operations;
@@ -26,7 +27,8 @@ void* mutablePointer(const void* p) { return const_cast<void*>(p); }
 
 }  // namespace
 
-Status Executor::prepare(const Maker& maker, std::span<const PostOperation> post, std::vector<std::pair<int, dnnl::memory::desc>> fixed,
+Status Executor::prepare(const Maker& maker, std::span<const PostOperation> post,
+                         std::vector<std::pair<int, dnnl::memory::desc>> fixed,
                          const dnnl::memory::desc& destination, std::span<const dnnl::memory::desc> extra) {
   const SingleThread single;
   calls_.clear();
@@ -69,7 +71,8 @@ Status Executor::prepare(const Maker& maker, std::span<const PostOperation> post
   });
 }
 
-void Executor::addUnfused(std::span<const PostOperation> post, const dnnl::memory::desc& destination, std::span<const dnnl::memory::desc> extra) {
+void Executor::addUnfused(std::span<const PostOperation> post, const dnnl::memory::desc& destination,
+                          std::span<const dnnl::memory::desc> extra) {
   std::size_t next = 0;
   for (const PostOperation& op : post) {
     Call call;
@@ -77,15 +80,17 @@ void Executor::addUnfused(std::span<const PostOperation> post, const dnnl::memor
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     dnnl::memory::desc scratch;
     if (op.isBinary) {
-      const dnnl::binary::primitive_desc desc({op.algorithm, destination, extra[next], destination}, attributes, cpuEngine());
+      const dnnl::binary::primitive_desc desc({op.algorithm, destination, extra[next], destination},
+                                              attributes, cpuEngine());
       call.primitive = dnnl::binary(desc);
       scratch = desc.scratchpad_desc();
       call.arguments.emplace(DNNL_ARG_SRC_0, dnnl::memory(destination, cpuEngine(), nullptr));
       call.arguments.emplace(DNNL_ARG_SRC_1, dnnl::memory(extra[next], cpuEngine(), nullptr));
       call.extraIds.emplace_back(next++, DNNL_ARG_SRC_1);
     } else {
-      const dnnl::eltwise_forward::primitive_desc desc({dnnl::prop_kind::forward_inference, op.algorithm, destination, op.alpha, op.beta}, attributes,
-                                                       cpuEngine());
+      const dnnl::eltwise_forward::primitive_desc desc(
+          {dnnl::prop_kind::forward_inference, op.algorithm, destination, op.alpha, op.beta}, attributes,
+          cpuEngine());
       call.primitive = dnnl::eltwise_forward(desc);
       scratch = desc.scratchpad_desc();
       call.arguments.emplace(DNNL_ARG_SRC, dnnl::memory(destination, cpuEngine(), nullptr));
@@ -100,13 +105,16 @@ void Executor::addUnfused(std::span<const PostOperation> post, const dnnl::memor
   }
 }
 
-Status Executor::execute(std::span<const void* const> fixedData, std::span<const void* const> extraData, void* destination, void* workspace) {
+Status Executor::execute(std::span<const void* const> fixedData, std::span<const void* const> extraData,
+                         void* destination, void* workspace) {
   const SingleThread single;
   return guarded("to run a primitive", [&]() -> Status {
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       Call& call = calls_[c];
-      for (std::size_t i = 0; i < call.fixedIds.size(); ++i) call.arguments.at(call.fixedIds[i]).set_data_handle(mutablePointer(fixedData[i]));
-      for (const auto& [index, id] : call.extraIds) call.arguments.at(id).set_data_handle(mutablePointer(extraData[index]));
+      for (std::size_t i = 0; i < call.fixedIds.size(); ++i)
+        call.arguments.at(call.fixedIds[i]).set_data_handle(mutablePointer(fixedData[i]));
+      for (const auto& [index, id] : call.extraIds)
+        call.arguments.at(id).set_data_handle(mutablePointer(extraData[index]));
       call.arguments.at(DNNL_ARG_DST).set_data_handle(destination);
       if (c > 0) {  // an operation after the primitive works in place
         const int source = call.arguments.contains(DNNL_ARG_SRC_0) ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC;

@@ -21,12 +21,14 @@ class Executor {
   using Maker = std::function<Made(const dnnl::primitive_attr& attributes)>;
 
   /// `fixed`: argument id and descriptor of each operand but the destination; `extra`: the operands of binary post-operations in order.
-  Status prepare(const Maker& maker, std::span<const PostOperation> post, std::vector<std::pair<int, dnnl::memory::desc>> fixed,
-                 const dnnl::memory::desc& destination, std::span<const dnnl::memory::desc> extra);
+  Status prepare(const Maker& maker, std::span<const PostOperation> post,
+                 std::vector<std::pair<int, dnnl::memory::desc>> fixed, const dnnl::memory::desc& destination,
+                 std::span<const dnnl::memory::desc> extra);
   std::size_t workspaceBytes() const { return scratchBytes_; }
 
   /// Data in the order of `fixed`, then of `extra`.
-  Status execute(std::span<const void* const> fixedData, std::span<const void* const> extraData, void* destination, void* workspace);
+  Status execute(std::span<const void* const> fixedData, std::span<const void* const> extraData,
+                 void* destination, void* workspace);
 
  private:
   struct Call {
@@ -36,7 +38,8 @@ class Executor {
     std::vector<std::pair<std::size_t, int>> extraIds;  // extra operand -> argument
     bool hasScratch = false;
   };
-  void addUnfused(std::span<const PostOperation> post, const dnnl::memory::desc& destination, std::span<const dnnl::memory::desc> extra);
+  void addUnfused(std::span<const PostOperation> post, const dnnl::memory::desc& destination,
+                  std::span<const dnnl::memory::desc> extra);
   std::vector<Call> calls_;
   dnnl::stream stream_;
   std::size_t scratchBytes_ = 0;

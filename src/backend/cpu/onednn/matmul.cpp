@@ -19,14 +19,17 @@ using runtime::StepBinding;
 constexpr std::int64_t kRowsPerPart = 128;
 constexpr std::size_t kMaxExtra = 8;
 
-dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride, std::int64_t columnStride) {
+dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t rowStride,
+                          std::int64_t columnStride) {
   return {{rows, columns}, dnnl::memory::data_type::f32, {rowStride, columnStride}};
 }
 
 class MatMul final : public runtime::StepKernel {
  public:
   MatMul(const Attributes& p, std::vector<PostOperation> post)
-      : transposeA_(p.getInt("transpose_a") != 0), transposeB_(p.getInt("transpose_b") != 0), post_(std::move(post)) {}
+      : transposeA_(p.getInt("transpose_a") != 0),
+        transposeB_(p.getInt("transpose_b") != 0),
+        post_(std::move(post)) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     const Dims a = binding.inputs[0].view.dims;
@@ -50,7 +53,8 @@ class MatMul final : public runtime::StepKernel {
     findOffsets(a, b, c);
     rows_ = batches_ == 1 && m_ >= 2 * kRowsPerPart ? kRowsPerPart : m_;
     hasBias_ = binding.inputs[2].isGiven();
-    for (std::size_t i = 3; i < binding.inputs.size(); ++i) extraIsRow_[i - 3] = binding.inputs[i].view.count() == n_ && binding.inputs[i].view.rank() <= 1;
+    for (std::size_t i = 3; i < binding.inputs.size(); ++i)
+      extraIsRow_[i - 3] = binding.inputs[i].view.count() == n_ && binding.inputs[i].view.rank() <= 1;
     return makeExecutors(binding, workspaceBytes);
   }
 
@@ -76,8 +80,8 @@ class MatMul final : public runtime::StepKernel {
 
  private:
   struct Slot {
-    Executor full;   // rows_ rows
-    Executor tail;   // what is left of m_
+    Executor full;  // rows_ rows
+    Executor tail;  // what is left of m_
   };
 
   /// Element offsets of A and B for each matrix of the result (batch dims broadcast).
@@ -106,7 +110,8 @@ class MatMul final : public runtime::StepKernel {
 
   Status makeExecutors(const StepBinding& binding, std::size_t& workspaceBytes) {
     const std::int64_t parts = batches_ * ((m_ + rows_ - 1) / rows_);
-    parts_.assign(static_cast<std::size_t>(std::min<std::int64_t>(parts, binding.threads->threads())), Slot{});
+    parts_.assign(static_cast<std::size_t>(std::min<std::int64_t>(parts, binding.threads->threads())),
+                  Slot{});
     std::size_t scratch = 0;
     for (Slot& slot : parts_) {
       ROTA_RETURN_IF_ERROR(makeExecutor(slot.full, rows_, binding.inputs.size() - 3));
@@ -130,7 +135,8 @@ class MatMul final : public runtime::StepKernel {
     std::vector<dnnl::memory::desc> extra;
     for (std::size_t i = 0; i < extras; ++i) extra.push_back(extraIsRow_[i] ? row : c);
     const auto maker = [&](const dnnl::primitive_attr& attributes) -> Executor::Made {
-      const dnnl::matmul::desc desc = hasBias_ ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
+      const dnnl::matmul::desc desc =
+          hasBias_ ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
       const dnnl::matmul::primitive_desc primitive(desc, attributes, cpuEngine());
       return {dnnl::matmul(primitive), primitive.scratchpad_desc()};
     };
@@ -143,15 +149,18 @@ class MatMul final : public runtime::StepKernel {
     const bool tail = row + rows_ > m_;
     const auto b = static_cast<std::size_t>(batch);
     const auto floats = [](const Operand& o) { return o.view.as<float>(); };
-    const void* fixed[3] = {floats(binding.inputs[0]) + offsetA_[b] + (transposeA_ ? row : row * k_), floats(binding.inputs[1]) + offsetB_[b],
+    const void* fixed[3] = {floats(binding.inputs[0]) + offsetA_[b] + (transposeA_ ? row : row * k_),
+                            floats(binding.inputs[1]) + offsetB_[b],
                             hasBias_ ? binding.inputs[2].view.data : nullptr};
     const std::int64_t at = (batch * m_ + row) * n_;
     const void* extra[kMaxExtra] = {};
     const std::size_t extras = binding.inputs.size() - 3;
-    for (std::size_t i = 0; i < extras; ++i) extra[i] = floats(binding.inputs[3 + i]) + (extraIsRow_[i] ? 0 : at);
+    for (std::size_t i = 0; i < extras; ++i)
+      extra[i] = floats(binding.inputs[3 + i]) + (extraIsRow_[i] ? 0 : at);
     auto* workspace = static_cast<std::byte*>(binding.workspace) + slot * scratchStride_;
     Executor& executor = tail ? parts_[slot].tail : parts_[slot].full;
-    return executor.execute({fixed, hasBias_ ? 3U : 2U}, {extra, extras}, static_cast<float*>(binding.outputs[0].mutableData) + at, workspace);
+    return executor.execute({fixed, hasBias_ ? 3U : 2U}, {extra, extras},
+                            static_cast<float*>(binding.outputs[0].mutableData) + at, workspace);
   }
 
   bool transposeA_;
@@ -169,11 +178,13 @@ class MatMul final : public runtime::StepKernel {
 Result<std::unique_ptr<runtime::StepKernel>> makeMatMul(const runtime::StepKernelSpec& spec) {
   auto post = parsePostOperations(spec.step.parameters);
   if (!post) return post.status();
-  const auto binary = static_cast<std::size_t>(std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; }));
+  const auto binary = static_cast<std::size_t>(
+      std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; }));
   if (spec.step.inputs.size() != 3 + binary || binary > kMaxExtra || spec.step.outputs.size() != 1) {
     return Status(ErrorCode::kEngineDamaged, "a product step has a wrong number of operands");
   }
-  return std::unique_ptr<runtime::StepKernel>(std::make_unique<MatMul>(spec.step.parameters, std::move(*post)));
+  return std::unique_ptr<runtime::StepKernel>(
+      std::make_unique<MatMul>(spec.step.parameters, std::move(*post)));
 }
 
 const runtime::RegisterStepKernel kMatMul("onednn.matmul", makeMatMul);

@@ -19,7 +19,9 @@ class WriteSizes final : public StepKernel {
       const std::int64_t v = binding.sizes[static_cast<std::size_t>(entries_[i])];
       switch (out.view.dtype) {
         case DType::kInt64: static_cast<std::int64_t*>(out.mutableData)[i] = v; break;
-        case DType::kInt32: static_cast<std::int32_t*>(out.mutableData)[i] = static_cast<std::int32_t>(v); break;
+        case DType::kInt32:
+          static_cast<std::int32_t*>(out.mutableData)[i] = static_cast<std::int32_t>(v);
+          break;
         default: static_cast<std::uint8_t*>(out.mutableData)[i] = v != 0 ? 1 : 0; break;
       }
     }
@@ -37,7 +39,8 @@ Result<std::unique_ptr<StepKernel>> makeWriteSizes(const StepKernelSpec& spec) {
   }
   for (std::int64_t e : *entries) {
     if (e < 0 || static_cast<std::size_t>(e) >= spec.program.sizes.size())
-      return Status(ErrorCode::kEngineDamaged, "a host.write_sizes step names a size entry that does not exist");
+      return Status(ErrorCode::kEngineDamaged,
+                    "a host.write_sizes step names a size entry that does not exist");
   }
   return std::unique_ptr<StepKernel>(std::make_unique<WriteSizes>(*entries));
 }
