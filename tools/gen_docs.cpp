@@ -32,7 +32,7 @@ std::string orAll(std::string_view text) { return text.empty() ? "everywhere" : 
 void writeKnobs(std::ostream& out) {
   out << "# Knobs\n\n"
       << kNotice
-      << "Every choice of the compiler that a user or the tuner may make, as `--route \"knob=value, "
+      << "Every choice of the compiler that a user or the tuner may make, as `--route \"-knob=value "
          "...\"`.\n\n"
       << "| knob | values, default in bold | what it does | backend | numerics | stage | where it has a "
          "meaning |\n"

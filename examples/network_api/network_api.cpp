@@ -165,6 +165,7 @@ int main() {
   }
 
   const std::shared_ptr<rota::Engine> engine = orFail(rota::Engine::load(kEnginePath));
+  std::remove(kEnginePath);  // loaded is mapped: the file may go
   const std::unique_ptr<rota::Context> context = orFail(engine->createContext(1));
   bool right = true;
   for (const int batch : {1, 5, 8}) {

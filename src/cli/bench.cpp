@@ -34,7 +34,6 @@ struct BenchArguments {
   int streams = 1;
   std::vector<double> percentiles;
   bool profile = false;
-  std::string json;
 };
 
 struct Measured {
@@ -201,7 +200,7 @@ void printText(const BenchArguments& a, const OpenedEngine& opened, const Measur
   if (!m.profile.empty()) printProfile(m.profile);
 }
 
-Status runBench(const BenchArguments& a, const Invocation& invocation) {
+Result<int> runBench(const BenchArguments& a, const Invocation& invocation) {
   auto opened = openEngine(a.model, invocation);
   if (!opened) return opened.status();
   auto request = inputRequest(*opened, a.ranges);
@@ -215,9 +214,12 @@ Status runBench(const BenchArguments& a, const Invocation& invocation) {
   }();
   if (!measured) return measured.status();
   const int threads = a.model.threads > 0 ? a.model.threads : ThreadPool::defaultThreads();
-  if (!a.json.empty()) return writeJson(a.json, toJson(invocation, a, *opened, *measured, threads));
+  if (!invocation.json.empty()) {
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, toJson(invocation, a, *opened, *measured, threads)));
+    return 0;
+  }
   printText(a, *opened, *measured, threads);
-  return Status::ok();
+  return 0;
 }
 
 }  // namespace
@@ -240,12 +242,9 @@ void addBench(CLI::App& app, Invocation& invocation) {
       ->check(numberIn(0, 100));
   sub->add_flag("--profile-steps", a->profile,
                 "Also --profile without a range: time of each step by source node, in one more run");
-  addJsonOption(*sub, a->json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota bench model.rota --inputs inputs/ --threads 1 --json");
-  sub->callback([a, &invocation] {
-    const Status s = runBench(*a, invocation);
-    invocation.exitCode = s.isOk() ? 0 : fail(s);
-  });
+  onChosen(*sub, invocation, [a, &invocation] { return runBench(*a, invocation); });
 }
 
 }  // namespace rota::cli

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/cli.h"
+#include "core/check.h"
 
 namespace rota::cli {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 struct BuildArguments {
   ModelArguments model;
   std::string output;
-  std::string json;
 };
 
 void printText(const BuildReport& report, const std::string& output) {
@@ -44,19 +44,19 @@ nlohmann::ordered_json toJson(const Invocation& invocation, const BuildArguments
   return json;
 }
 
-int runBuild(const BuildArguments& a, const Invocation& invocation) {
+Result<int> runBuild(const BuildArguments& a, const Invocation& invocation) {
   auto isEngine = isEngineFile(a.model.path);
-  if (!isEngine) return fail(isEngine.status());
+  if (!isEngine) return isEngine.status();
   if (*isEngine)
-    return fail(Status(ErrorCode::kNotAModel, "an engine cannot be built again")
-                    .at(a.model.path)
-                    .expected("an ONNX model")
-                    .found("a Rota engine"));
+    return Status(ErrorCode::kNotAModel, "an engine cannot be built again")
+        .at(a.model.path)
+        .expected("an ONNX model")
+        .found("a Rota engine");
   auto report = buildModel(a.model, invocation, a.output);
-  if (!report) return fail(report.status());
-  if (!a.json.empty()) {
-    const Status s = writeJson(a.json, toJson(invocation, a, *report));
-    return s.isOk() ? 0 : fail(s);
+  if (!report) return report.status();
+  if (!invocation.json.empty()) {
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, toJson(invocation, a, *report)));
+    return 0;
   }
   if (!invocation.quiet) printText(*report, a.output);
   return 0;
@@ -69,9 +69,9 @@ void addBuild(CLI::App& app, Invocation& invocation) {
   CLI::App* sub = app.add_subcommand("build", "Compile a model into an engine");
   addModelOptions(*sub, arguments->model);
   sub->add_option("-o,--output", arguments->output, "The engine file to write")->required();
-  addJsonOption(*sub, arguments->json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota build model.onnx -o model.rota --profile ids=1x16:8x128:32x512");
-  sub->callback([arguments, &invocation] { invocation.exitCode = runBuild(*arguments, invocation); });
+  onChosen(*sub, invocation, [arguments, &invocation] { return runBuild(*arguments, invocation); });
 }
 
 }  // namespace rota::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rota check`: every problem of a model in one pass, by node, with what to do; or a summary of what it holds.
+#include "core/check.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -15,7 +17,6 @@ namespace {
 
 struct CheckArguments {
   ModelArguments model;
-  std::string json;
 };
 
 void count(const ir::Graph& graph, std::map<std::string, int>& operators) {
@@ -23,12 +24,6 @@ void count(const ir::Graph& graph, std::map<std::string, int>& operators) {
     ++operators[(node->domain.empty() ? "" : node->domain + ".") + node->opType];
     for (const auto& block : node->blocks) count(*block, operators);
   }
-}
-
-nlohmann::ordered_json problemJson(const Status& s) {
-  const ErrorDetail& d = s.detail();
-  return {{"code", errorCodeText(d.code)}, {"node", d.node},   {"message", d.message},
-          {"expected", d.expected},        {"found", d.found}, {"fix", d.fix}};
 }
 
 std::string typeText(ir::Graph& graph, const ir::Value& v) {
@@ -58,36 +53,36 @@ void printSummary(const std::string& path, onnx::ImportResult& result) {
   for (const std::string& line : result.notes) std::printf("note     %s\n", line.c_str());
 }
 
-int runCheck(const CheckArguments& a, const Invocation& invocation) {
+Result<int> runCheck(const CheckArguments& a, const Invocation& invocation) {
   onnx::ImportOptions options;
   if (!a.model.shapes.empty() || !a.model.profiles.empty() || !a.model.dims.empty()) {
     auto inputs = onnx::readInputs(a.model.path);
-    if (!inputs) return fail(inputs.status());
+    if (!inputs) return inputs.status();
     std::vector<NamedRank> names;
     for (const auto& i : *inputs) names.push_back({i.name, i.rank});
     auto ranges = parseRanges(a.model, names);
-    if (!ranges) return fail(ranges.status());
+    if (!ranges) return ranges.status();
     for (const auto& [name, list] : ranges->inputs)
       for (const DimRange& r : list) options.inputDims[name].push_back({r.min, r.opt, r.max});
     for (const auto& [name, r] : ranges->symbols) options.symbols[name] = {r.min, r.opt, r.max};
   }
   auto result = onnx::importOnnx(a.model.path, options);
-  if (!result) return fail(result.status());
+  if (!result) return result.status();
   int exitCode = 0;
   for (const Status& p : result->problems) exitCode = std::max(exitCode, exitCodeOf(p.code()));
-  if (!a.json.empty()) {
+  if (!invocation.json.empty()) {
     auto json = jsonResult(invocation, "check");
     json["verdict"] = result->problems.empty() ? "ok" : "problems";
     json["problems"] = nlohmann::ordered_json::array();
-    for (const Status& p : result->problems) json["problems"].push_back(problemJson(p));
+    for (const Status& p : result->problems) json["problems"].push_back(toJson(p));
     json["notes"] = result->notes;
     if (result->graph != nullptr && result->problems.empty()) {
       std::map<std::string, int> operators;
       count(*result->graph, operators);
       json["operators"] = operators;
     }
-    const Status s = writeJson(a.json, json);
-    return s.isOk() ? exitCode : fail(s);
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, json));
+    return exitCode;
   }
   if (result->problems.empty()) {
     printSummary(a.model.path, *result);
@@ -105,9 +100,9 @@ void addCheck(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* sub = app.add_subcommand("check", "List every problem of a model in one pass");
   addModelOptions(*sub, arguments->model);
-  addJsonOption(*sub, arguments->json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota check model.onnx");
-  sub->callback([arguments, &invocation] { invocation.exitCode = runCheck(*arguments, invocation); });
+  onChosen(*sub, invocation, [arguments, &invocation] { return runCheck(*arguments, invocation); });
 }
 
 }  // namespace rota::cli

@@ -34,6 +34,7 @@ struct Invocation {
   bool verbose = false;
   std::string config;                 ///< --config FILE; read by completeCommandLine.
   std::vector<std::string> settings;  ///< What variables and configuration set, for `rota devices`.
+  std::string json;  ///< Where --json writes: a file, "-" for standard output, empty without it.
   std::string logLevel = "warning";
   std::string logFile;
   int exitCode = 0;  ///< Set by the subcommand that ran.
@@ -88,15 +89,21 @@ class Progress {
 };
 
 void addModelOptions(CLI::App& app, ModelArguments& arguments);
-void addJsonOption(CLI::App& app, std::string& jsonFile);
+void addJsonOption(CLI::App& app, Invocation& invocation);
+
+/// Runs `job` when the command line names this subcommand; sets the exit code to its value. An error goes to standard error, and with --json also
+/// becomes the JSON result, with verdict "failed".
+void onChosen(CLI::App& sub, Invocation& invocation, std::function<Result<int>()> job);
 
 /// Prints the error on standard error and returns its exit code.
 int fail(const Status& status);
+/// The fields of an error.
+nlohmann::ordered_json toJson(const Status& status);
 
 /// The start of every JSON result.
 nlohmann::ordered_json jsonResult(const Invocation& invocation, const char* command);
-/// To standard output ("-") or a file.
-Status writeJson(const std::string& file, const nlohmann::ordered_json& json);
+/// To where --json says.
+Status writeJson(const Invocation& invocation, const nlohmann::ordered_json& json);
 
 /// One progress line on standard error, unless quiet.
 void note(const Invocation& invocation, const std::string& line);

@@ -46,8 +46,9 @@ void addInputOptions(CLI::App& app, std::vector<std::string>& inputs, std::vecto
   app.add_option("--range", ranges, "Values of a random input: NAME=LO:HI (repeatable)")->take_all();
 }
 
-void addJsonOption(CLI::App& app, std::string& jsonFile) {
-  app.add_option("--json", jsonFile, "One JSON object on standard output, or into a file with --json=FILE")
+void addJsonOption(CLI::App& app, Invocation& invocation) {
+  app.add_option("--json", invocation.json,
+                 "One JSON object on standard output, or into a file with --json=FILE")
       ->expected(0, 1)
       ->default_str("-")
       ->force_callback(false);
@@ -111,6 +112,29 @@ int fail(const Status& status) {
   return exitCodeOf(status.code());
 }
 
+nlohmann::ordered_json toJson(const Status& status) {
+  const ErrorDetail& d = status.detail();
+  return {{"code", errorCodeText(d.code)}, {"node", d.node},   {"message", d.message},
+          {"expected", d.expected},        {"found", d.found}, {"fix", d.fix}};
+}
+
+void onChosen(CLI::App& sub, Invocation& invocation, std::function<Result<int>()> job) {
+  sub.callback([&sub, &invocation, job = std::move(job)] {
+    const Result<int> done = job();
+    if (done) {
+      invocation.exitCode = *done;
+      return;
+    }
+    invocation.exitCode = fail(done.status());
+    if (invocation.json.empty()) return;
+    auto json = jsonResult(invocation, sub.get_name().c_str());
+    json["verdict"] = "failed";
+    json["exit_code"] = invocation.exitCode;
+    json["error"] = toJson(done.status());
+    if (const Status s = writeJson(invocation, json); !s.isOk()) fail(s);
+  });
+}
+
 nlohmann::ordered_json jsonResult(const Invocation& invocation, const char* command) {
   nlohmann::ordered_json json;
   json["schema_version"] = 1;
@@ -120,9 +144,9 @@ nlohmann::ordered_json jsonResult(const Invocation& invocation, const char* comm
   return json;
 }
 
-Status writeJson(const std::string& file, const nlohmann::ordered_json& json) {
+Status writeJson(const Invocation& invocation, const nlohmann::ordered_json& json) {
   const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (file != "-") return writeFile(file, text);
+  if (invocation.json != "-") return writeFile(invocation.json, text);
   std::cout << text << std::flush;
   return std::cout ? Status::ok() : writeFileError("standard output", errno);
 }

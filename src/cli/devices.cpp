@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/cli.h"
+#include "core/check.h"
 #include "core/cpu_info.h"
 #include "core/thread_pool.h"
 #include "runtime/step_kernel.h"
@@ -10,11 +11,11 @@
 namespace rota::cli {
 namespace {
 
-int runDevices(const Invocation& invocation, const std::string& json) {
+Result<int> runDevices(const Invocation& invocation) {
   const CpuInfo& cpu = cpuInfo();
   const Status onednn = runtime::loadKernelModule("onednn");
   const std::string library = onednn.isOk() ? runtime::kernelModuleVersion("onednn") : "";
-  if (!json.empty()) {
+  if (!invocation.json.empty()) {
     auto out = jsonResult(invocation, "devices");
     out["verdict"] = "found";
     out["devices"] = nlohmann::ordered_json::array();
@@ -30,8 +31,8 @@ int runDevices(const Invocation& invocation, const std::string& json) {
     out["libraries"]["onednn"] =
         onednn.isOk() ? nlohmann::ordered_json(library) : nlohmann::ordered_json(nullptr);
     out["settings"] = invocation.settings;
-    const Status s = writeJson(json, out);
-    return s.isOk() ? 0 : fail(s);
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, out));
+    return 0;
   }
   std::printf("cpu        %s\n", cpu.model.empty() ? "unknown" : cpu.model.c_str());
   std::printf("           %s%s%s%s%s\n", std::string(isaLevelName(cpu.level)).c_str(),
@@ -50,11 +51,10 @@ int runDevices(const Invocation& invocation, const std::string& json) {
 }  // namespace
 
 void addDevices(CLI::App& app, Invocation& invocation) {
-  auto json = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("devices", "What this machine has and which libraries were found");
-  addJsonOption(*sub, *json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota devices");
-  sub->callback([json, &invocation] { invocation.exitCode = runDevices(invocation, *json); });
+  onChosen(*sub, invocation, [&invocation] { return runDevices(invocation); });
 }
 
 }  // namespace rota::cli

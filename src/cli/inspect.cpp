@@ -5,31 +5,31 @@
 #include <iostream>
 
 #include "cli/cli.h"
+#include "core/check.h"
 
 namespace rota::cli {
 namespace {
 
-int runInspect(const Invocation& invocation, const std::string& path, const std::string& jsonFile,
-               bool full) {
+Result<int> runInspect(const Invocation& invocation, const std::string& path, bool full) {
   auto engine = engine::readEngine(path, {.verifyWeights = full, .checkTarget = false});
-  if (!engine) return fail(engine.status());
+  if (!engine) return engine.status();
   const engine::Inspection inspection = engine::inspect(**engine);
-  if (jsonFile.empty()) {
+  if (invocation.json.empty()) {
     std::cout << engine::inspectText(inspection) << std::flush;
     return 0;
   }
   auto json = jsonResult(invocation, "inspect");
   json["verdict"] = "sound";
   json.update(nlohmann::ordered_json::parse(engine::inspectJson(inspection)));
-  const Status s = writeJson(jsonFile, json);
-  return s.isOk() ? 0 : fail(s);
+  ROTA_RETURN_IF_ERROR(writeJson(invocation, json));
+  return 0;
 }
 
 }  // namespace
 
 void addInspect(CLI::App& app, Invocation& invocation) {
   struct Arguments {
-    std::string path, json, verify = "quick";
+    std::string path, verify = "quick";
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* sub =
@@ -37,11 +37,10 @@ void addInspect(CLI::App& app, Invocation& invocation) {
   sub->add_option("ENGINE", a->path, "An engine")->required();
   sub->add_option("--verify", a->verify, "quick, or full to hash the weights too")
       ->check(CLI::IsMember({"quick", "full"}));
-  addJsonOption(*sub, a->json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota inspect model.rota");
-  sub->callback([a, &invocation] {
-    invocation.exitCode = runInspect(invocation, a->path, a->json, a->verify == "full");
-  });
+  onChosen(*sub, invocation,
+           [a, &invocation] { return runInspect(invocation, a->path, a->verify == "full"); });
 }
 
 }  // namespace rota::cli

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/cli.h"
+#include "core/check.h"
 #include "knob/knob.h"
 
 namespace rota::cli {
@@ -17,13 +18,13 @@ void printKnob(const knob::Knob& k) {
               k.backend.data(), toString(k.stage), static_cast<int>(k.doc.size()), k.doc.data());
 }
 
-int runKnobs(const Invocation& invocation, const std::string& name, const std::string& json) {
-  if (!json.empty()) {
+Result<int> runKnobs(const Invocation& invocation, const std::string& name) {
+  if (!invocation.json.empty()) {
     auto out = jsonResult(invocation, "knobs");
     out["verdict"] = "listed";
     out.update(nlohmann::ordered_json::parse(knob::knobsToJson(ROTA_VERSION)));
-    const Status s = writeJson(json, out);
-    return s.isOk() ? 0 : fail(s);
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, out));
+    return 0;
   }
   if (name.empty()) {
     for (const knob::Knob* k : knob::allKnobs()) printKnob(*k);
@@ -32,7 +33,7 @@ int runKnobs(const Invocation& invocation, const std::string& name, const std::s
   const knob::Knob* k = knob::findKnob(name.starts_with("-") ? name.substr(1) : name);
   if (k == nullptr) {
     knob::KnobSet unknown;
-    return fail(unknown.set(name, ""));
+    return unknown.set(name, "");
   }
   printKnob(*k);
   return 0;
@@ -41,15 +42,12 @@ int runKnobs(const Invocation& invocation, const std::string& name, const std::s
 }  // namespace
 
 void addKnobs(CLI::App& app, Invocation& invocation) {
-  struct Arguments {
-    std::string name, json;
-  };
-  auto a = std::make_shared<Arguments>();
+  auto name = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("knobs", "List the knobs of the compiler");
-  sub->add_option("NAME", a->name, "Only this one");
-  addJsonOption(*sub, a->json);
+  sub->add_option("NAME", *name, "Only this one");
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota knobs fuse:epilogue");
-  sub->callback([a, &invocation] { invocation.exitCode = runKnobs(invocation, a->name, a->json); });
+  onChosen(*sub, invocation, [name, &invocation] { return runKnobs(invocation, *name); });
 }
 
 }  // namespace rota::cli

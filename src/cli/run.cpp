@@ -21,7 +21,6 @@ struct RunArguments {
   std::vector<std::string> inputs;
   std::vector<std::string> ranges;
   std::string outputs;
-  std::string json;
 };
 
 std::string dimsText(Dims dims) {
@@ -83,7 +82,7 @@ Status writeOutputs(const Engine& engine, const Context& context, const std::str
   std::set<std::string> files;
   for (const TensorInfo& t : engine.outputs()) {
     if (!files.insert(data::fileNameOf(t.name)).second)
-      return Status(ErrorCode::kUsage, "two outputs have the same file name").at("'" + t.name + "'");
+      return Status(ErrorCode::kUsage, "two outputs have the same file name").at(t.name);
   }
   for (const TensorInfo& t : engine.outputs()) {
     const std::string base = (std::filesystem::path(folder) / data::fileNameOf(t.name)).string();
@@ -100,7 +99,7 @@ Status writeOutputs(const Engine& engine, const Context& context, const std::str
   return Status::ok();
 }
 
-Status runOnce(const RunArguments& a, const Invocation& invocation) {
+Result<int> runOnce(const RunArguments& a, const Invocation& invocation) {
   auto opened = openEngine(a.model, invocation);
   if (!opened) return opened.status();
   auto request = inputRequest(*opened, a.ranges);
@@ -118,7 +117,7 @@ Status runOnce(const RunArguments& a, const Invocation& invocation) {
   if (!a.outputs.empty()) {
     ROTA_RETURN_IF_ERROR(writeOutputs(*opened->engine, **context, a.outputs));
   }
-  if (!a.json.empty()) {
+  if (!invocation.json.empty()) {
     auto json = jsonResult(invocation, "run");
     json["verdict"] = "ran";
     json["device"] = "cpu";
@@ -131,7 +130,8 @@ Status runOnce(const RunArguments& a, const Invocation& invocation) {
            {"dtype", info(value->dtype).name},
            {"dims", std::vector<std::int64_t>(value->dims.begin(), value->dims.end())}});
     }
-    return writeJson(a.json, json);
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, json));
+    return 0;
   }
   if (a.outputs.empty()) {
     for (const TensorInfo& t : opened->engine->outputs()) {
@@ -139,7 +139,7 @@ Status runOnce(const RunArguments& a, const Invocation& invocation) {
       if (value) printSummary(t.name, *value);
     }
   }
-  return Status::ok();
+  return 0;
 }
 
 }  // namespace
@@ -152,12 +152,9 @@ void addRun(CLI::App& app, Invocation& invocation) {
   addInputOptions(*sub, arguments->inputs, arguments->ranges);
   sub->add_option("--outputs", arguments->outputs,
                   "Folder for NAME.npy of each output; without it a summary is printed");
-  addJsonOption(*sub, arguments->json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota run model.rota --inputs inputs/ --outputs outputs/");
-  sub->callback([arguments, &invocation] {
-    const Status s = runOnce(*arguments, invocation);
-    invocation.exitCode = s.isOk() ? 0 : fail(s);
-  });
+  onChosen(*sub, invocation, [arguments, &invocation] { return runOnce(*arguments, invocation); });
 }
 
 }  // namespace rota::cli

@@ -5,15 +5,16 @@
 #include <rota/version.h>
 
 #include "cli/cli.h"
+#include "core/check.h"
 #include "runtime/step_kernel.h"
 
 namespace rota::cli {
 namespace {
 
-int runVersion(const Invocation& invocation, const std::string& json) {
+Result<int> runVersion(const Invocation& invocation) {
   const bool onednn = runtime::loadKernelModule("onednn").isOk();
   const std::string library = onednn ? runtime::kernelModuleVersion("onednn") : "";
-  if (!json.empty()) {
+  if (!invocation.json.empty()) {
     auto out = jsonResult(invocation, "version");
     out["verdict"] = "known";
     out["version"] = version();
@@ -21,8 +22,8 @@ int runVersion(const Invocation& invocation, const std::string& json) {
     out["compiler"] = __VERSION__;
     out["backends"] = {"cpu"};
     out["libraries"]["onednn"] = onednn ? nlohmann::ordered_json(library) : nlohmann::ordered_json(nullptr);
-    const Status s = writeJson(json, out);
-    return s.isOk() ? 0 : fail(s);
+    ROTA_RETURN_IF_ERROR(writeJson(invocation, out));
+    return 0;
   }
   std::printf("rota %s (%s, %s)\nbackends   cpu\nlibraries  oneDNN %s\n", version(), ROTA_BUILD_TYPE,
               __VERSION__, onednn ? library.c_str() : "not found");
@@ -32,11 +33,10 @@ int runVersion(const Invocation& invocation, const std::string& json) {
 }  // namespace
 
 void addVersion(CLI::App& app, Invocation& invocation) {
-  auto json = std::make_shared<std::string>();
   CLI::App* sub = app.add_subcommand("version", "Version, build, backends and libraries");
-  addJsonOption(*sub, *json);
+  addJsonOption(*sub, invocation);
   sub->footer("Example: rota version");
-  sub->callback([json, &invocation] { invocation.exitCode = runVersion(invocation, *json); });
+  onChosen(*sub, invocation, [&invocation] { return runVersion(invocation); });
 }
 
 }  // namespace rota::cli

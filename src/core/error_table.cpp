@@ -229,10 +229,12 @@ constexpr ErrorInfo rowOf(ErrorCode code) {
                  "`--workspace` leaves too little. The message gives "
                  "the amount. Smaller shapes or profiles, fewer parallel contexts, or a higher limit help.");
     case ErrorCode::kLibraryMissing:
-      return row(kEngineMismatch, "a library is missing",
-                 "The engine needs a shared library (for example oneDNN or a GPU library) that cannot be "
-                 "opened here, or has a version that it "
-                 "cannot use. `rota devices` lists the libraries and where they were looked for.");
+      return row(
+          kEngineMismatch, "a library or a kernel is missing",
+          "The engine needs a shared library (for example oneDNN or a GPU library) that cannot be "
+          "opened here or has a version that it cannot use, or a kernel that this build of the runtime "
+          "does not have. `rota devices` lists the libraries that were found; the engine can be built "
+          "again with what is here.");
     case ErrorCode::kAccuracy:
       return row(kAccuracyMissed, "accuracy limit not met",
                  "The outputs differ from the reference by more than the threshold that was set. The message "

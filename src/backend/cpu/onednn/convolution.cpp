@@ -2,7 +2,8 @@
 // "onednn.convolution": convolution of any rank with bias and post-operations, float32.
 //
 // Inputs: source [n, c, spatial…], weights ([o, i, k…] or [g, o/g, i/g, k…], in the layout the tactic packed), bias [o] or none, then one operand per binary
-// post-operation. Parameters: strides, dilations, pads_begin, pads_end, post*. A batch is cut into its images, so that the pool's threads share it.
+// post-operation. Parameters: strides, dilations, pads_begin, pads_end, post*. A batch is cut into its images and a large image into its output channels,
+// by a rule of the shape alone, so that the pool's threads share it and bits do not depend on their number.
 #include <algorithm>
 #include <atomic>
 
@@ -16,6 +17,56 @@ using runtime::Operand;
 using runtime::StepBinding;
 using Dim = dnnl::memory::dims;
 
+/// How one image is cut: by output channels, or by groups. Of the shape alone, so that bits do not depend on threads (decision N17).
+struct Cut {
+  std::int64_t width = 0;  ///< channels or groups of a part; the last part may have fewer
+  std::int64_t parts = 1;
+};
+
+constexpr std::int64_t kTasks = 16;  // wanted for one convolution, images times parts
+constexpr std::int64_t kChannelsPerPart =
+    32;  // below it the kernels lose their blocking over output channels
+constexpr std::int64_t kMacsPerPart =
+    2'000'000;  // some 50 microseconds; below it handing out the part costs too much
+
+Cut cutOf(std::int64_t images, std::int64_t macs, std::int64_t units, std::int64_t channelsPerUnit) {
+  const std::int64_t wanted = std::min((kTasks + images - 1) / images, macs / kMacsPerPart);
+  const std::int64_t align = (kChannelsPerPart + channelsPerUnit - 1) / channelsPerUnit;
+  const std::int64_t even =
+      (units + std::max<std::int64_t>(wanted, 1) - 1) / std::max<std::int64_t>(wanted, 1);
+  const std::int64_t width = std::min(units, (even + align - 1) / align * align);
+  return {width, (units + width - 1) / width};
+}
+
+/// One operand as a part of one image sees it: the descriptor, and the bytes from one image and from one part to the next.
+struct Window {
+  dnnl::memory::desc whole, tail;
+  std::size_t imageStride = 0;
+  std::size_t partStride = 0;
+
+  /// `axis`: the one that the parts cut, negative for none. The first dim counts images where it equals `images` and `batched`.
+  static Window of(const Operand& operand, std::int64_t images, bool batched, int axis, std::int64_t width,
+                   std::int64_t tailWidth) {
+    std::vector<std::int64_t> dims(operand.view.dims.begin(), operand.view.dims.end());
+    const bool perImage = batched && !dims.empty() && dims[0] == images;
+    if (perImage) dims[0] = 1;
+    Window w;
+    w.imageStride = perImage ? descriptor(dims, *operand.layout).get_size() : 0;
+    if (axis >= 0) dims[static_cast<std::size_t>(axis)] = width;
+    w.whole = descriptor(dims, *operand.layout);
+    if (axis >= 0) {
+      w.partStride = w.whole.get_size();
+      dims[static_cast<std::size_t>(axis)] = tailWidth;
+    }
+    w.tail = descriptor(dims, *operand.layout);
+    return w;
+  }
+
+  const std::byte* at(const void* data, std::size_t image, std::size_t part) const {
+    return static_cast<const std::byte*>(data) + image * imageStride + part * partStride;
+  }
+};
+
 class Convolution final : public runtime::StepKernel {
  public:
   explicit Convolution(const Attributes& parameters, std::vector<PostOperation> post)
@@ -28,113 +79,130 @@ class Convolution final : public runtime::StepKernel {
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     const Operand& source = binding.inputs[0];
+    const Operand& weights = binding.inputs[1];
     const Operand& out = binding.outputs[0];
-    images_ = source.view.dims[0];
-    if (images_ == 0 || out.view.count() == 0) {
-      images_ = 0;
-      workspaceBytes = 0;
-      return Status::ok();
-    }
-    const auto one = [](const Operand& operand, std::int64_t images) {
-      std::vector<std::int64_t> dims(operand.view.dims.begin(), operand.view.dims.end());
-      if (!dims.empty() && dims[0] == images) dims[0] = 1;
-      return dims;
+    workspaceBytes = 0;
+    images_ = out.view.count() == 0 ? 0 : source.view.dims[0];
+    if (images_ == 0) return Status::ok();
+    const bool grouped = weights.view.rank() > source.view.rank();
+    const std::int64_t channels = out.view.dims[1];
+    const std::int64_t units = weights.view.dims[0];  // groups, or output channels
+    const std::int64_t perUnit = channels / units;
+    const Cut cut =
+        cutOf(images_, out.view.count() / images_ * (weights.view.count() / channels), units, perUnit);
+    parts_ = cut.parts;
+    const std::int64_t last = units - (parts_ - 1) * cut.width;
+    const auto byChannel = [&](const Operand& operand, std::int64_t scale) {
+      return Window::of(operand, images_, true, 1, cut.width * scale, last * scale);
     };
-    const auto sourceDims = one(source, images_);
-    const auto outDims = one(out, images_);
-    const dnnl::memory::desc src = descriptor(sourceDims, *source.layout);
-    const dnnl::memory::desc dst = descriptor(outDims, *out.layout);
-    const dnnl::memory::desc weights = descriptor(binding.inputs[1].view.dims, *binding.inputs[1].layout);
+    source_ = grouped ? byChannel(source, source.view.dims[1] / units)
+                      : Window::of(source, images_, true, -1, 0, 0);
+    weights_ = Window::of(weights, images_, false, 0, cut.width, last);
+    out_ = byChannel(out, perUnit);
     hasBias_ = binding.inputs.size() > 2 && binding.inputs[2].isGiven();
-    std::vector<std::pair<int, dnnl::memory::desc>> fixed = {{DNNL_ARG_SRC, src},
-                                                             {DNNL_ARG_WEIGHTS, weights}};
-    dnnl::memory::desc bias;
-    if (hasBias_) {
-      bias = descriptor(binding.inputs[2].view.dims, *binding.inputs[2].layout);
-      fixed.emplace_back(DNNL_ARG_BIAS, bias);
-    }
-    std::vector<dnnl::memory::desc> extra;
-    extraStride_.clear();
+    if (hasBias_)
+      bias_ = Window::of(binding.inputs[2], images_, false, 0, cut.width * perUnit, last * perUnit);
+    extra_.clear();
     for (std::size_t i = 3; i < binding.inputs.size(); ++i) {
-      const auto dims = one(binding.inputs[i], images_);
-      extra.push_back(descriptor(dims, *binding.inputs[i].layout));
-      const bool perImage = images_ > 1 && binding.inputs[i].view.dims[0] == images_;
-      extraStride_.push_back(perImage ? extra.back().get_size() : 0);
+      const Operand& operand = binding.inputs[i];
+      extra_.push_back(operand.view.dims[1] == channels && channels > 1
+                           ? byChannel(operand, perUnit)
+                           : Window::of(operand, images_, true, -1, 0, 0));
     }
-    sourceStride_ = src.get_size();
-    outStride_ = dst.get_size();
-    const auto maker = [&](const dnnl::primitive_attr& attributes) -> Executor::Made {
-      const auto algorithm = dnnl::algorithm::convolution_direct;
-      const auto kind = dnnl::prop_kind::forward_inference;
-      const dnnl::convolution_forward::desc desc =
-          hasBias_ ? dnnl::convolution_forward::desc(kind, algorithm, src, weights, bias, dst, strides_,
-                                                     dilations_, begin_, end_)
-                   : dnnl::convolution_forward::desc(kind, algorithm, src, weights, dst, strides_, dilations_,
-                                                     begin_, end_);
-      const dnnl::convolution_forward::primitive_desc primitive(desc, attributes, cpuEngine());
-      return {dnnl::convolution_forward(primitive), primitive.scratchpad_desc()};
-    };
-    // One executor an image in flight: arguments hold data pointers.
-    executors_.assign(static_cast<std::size_t>(
-                          images_ > 1 ? std::min<std::int64_t>(images_, binding.threads->threads()) : 1),
-                      Executor{});
-    for (Executor& e : executors_) ROTA_RETURN_IF_ERROR(e.prepare(maker, post_, fixed, dst, extra));
-    scratchStride_ = (executors_[0].workspaceBytes() + 63) / 64 * 64;
-    workspaceBytes = scratchStride_ * executors_.size();
-    return Status::ok();
+    return makeExecutors(binding, last != cut.width, workspaceBytes);
   }
 
   Status run(const StepBinding& binding) override {
-    if (images_ == 0) return Status::ok();
-    if (executors_.size() == 1) {
-      for (std::int64_t i = 0; i < images_; ++i) ROTA_RETURN_IF_ERROR(runImage(binding, i, 0));
+    const std::int64_t tasks = images_ * parts_;
+    const auto slots = static_cast<std::int64_t>(images_ == 0 ? 0 : slots_.size());
+    if (slots <= 1) {
+      for (std::int64_t t = 0; t < tasks; ++t) ROTA_RETURN_IF_ERROR(runTask(binding, t, 0));
       return Status::ok();
     }
-    return runShared(binding);
-  }
-
- private:
-  /// Image `index` by executor `slot`.
-  Status runImage(const StepBinding& binding, std::int64_t index, std::size_t slot) {
-    const auto image = static_cast<std::size_t>(index);
-    const auto at = [](const void* p, std::size_t offset) -> const void* {
-      return static_cast<const std::byte*>(p) + offset;
-    };
-    const void* fixed[3] = {at(binding.inputs[0].view.data, image * sourceStride_),
-                            binding.inputs[1].view.data, hasBias_ ? binding.inputs[2].view.data : nullptr};
-    const void* extra[kMaxExtra] = {};
-    for (std::size_t i = 0; i < extraStride_.size(); ++i)
-      extra[i] = at(binding.inputs[3 + i].view.data, image * extraStride_[i]);
-    auto* out = static_cast<std::byte*>(binding.outputs[0].mutableData) + image * outStride_;
-    auto* workspace = static_cast<std::byte*>(binding.workspace) + slot * scratchStride_;
-    return executors_[slot].execute({fixed, hasBias_ ? 3U : 2U}, {extra, extraStride_.size()}, out,
-                                    workspace);
-  }
-
-  /// Each slot takes a contiguous run of images; which images share a slot does not change any bit.
-  Status runShared(const StepBinding& binding) {
-    const auto slots = static_cast<std::int64_t>(executors_.size());
     std::atomic<bool> failed{false};
     binding.threads->parallelFor(slots, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t slot = begin; slot < end; ++slot) {
-        for (std::int64_t i = images_ * slot / slots; i < images_ * (slot + 1) / slots; ++i) {
-          if (!runImage(binding, i, static_cast<std::size_t>(slot)).isOk()) failed = true;
+        for (std::int64_t t = tasks * slot / slots; t < tasks * (slot + 1) / slots; ++t) {
+          if (!runTask(binding, t, static_cast<std::size_t>(slot)).isOk()) failed = true;
         }
       }
     });
     return failed ? Status(ErrorCode::kInternal, "oneDNN failed to run a convolution") : Status::ok();
   }
 
+ private:
+  /// What a thread works with: arguments hold data pointers, so each has its own.
+  struct Slot {
+    Executor whole, tail;
+  };
+
+  Status makeExecutors(const StepBinding& binding, bool hasTail, std::size_t& workspaceBytes) {
+    const std::int64_t tasks = images_ * parts_;
+    slots_.clear();
+    slots_.resize(static_cast<std::size_t>(std::min<std::int64_t>(tasks, binding.threads->threads())));
+    std::size_t scratch = 0;
+    for (Slot& slot : slots_) {
+      ROTA_RETURN_IF_ERROR(makeExecutor(slot.whole, &Window::whole));
+      scratch = std::max(scratch, slot.whole.workspaceBytes());
+      if (!hasTail) continue;
+      ROTA_RETURN_IF_ERROR(makeExecutor(slot.tail, &Window::tail));
+      scratch = std::max(scratch, slot.tail.workspaceBytes());
+    }
+    hasTail_ = hasTail;
+    scratchStride_ = (scratch + 63) / 64 * 64;
+    workspaceBytes = scratchStride_ * slots_.size();
+    return Status::ok();
+  }
+
+  Status makeExecutor(Executor& executor, dnnl::memory::desc Window::* which) {
+    const dnnl::memory::desc &source = source_.*which, &weights = weights_.*which, &out = out_.*which;
+    std::vector<std::pair<int, dnnl::memory::desc>> fixed = {{DNNL_ARG_SRC, source},
+                                                             {DNNL_ARG_WEIGHTS, weights}};
+    if (hasBias_) fixed.emplace_back(DNNL_ARG_BIAS, bias_.*which);
+    std::vector<dnnl::memory::desc> extra;
+    for (const Window& w : extra_) extra.push_back(w.*which);
+    const auto maker = [&](const dnnl::primitive_attr& attributes) -> Executor::Made {
+      const auto algorithm = dnnl::algorithm::convolution_direct;
+      const auto kind = dnnl::prop_kind::forward_inference;
+      const dnnl::convolution_forward::desc desc =
+          hasBias_ ? dnnl::convolution_forward::desc(kind, algorithm, source, weights, bias_.*which, out,
+                                                     strides_, dilations_, begin_, end_)
+                   : dnnl::convolution_forward::desc(kind, algorithm, source, weights, out, strides_,
+                                                     dilations_, begin_, end_);
+      const dnnl::convolution_forward::primitive_desc primitive(desc, attributes, cpuEngine());
+      return {dnnl::convolution_forward(primitive), primitive.scratchpad_desc()};
+    };
+    return executor.prepare(maker, post_, fixed, out, extra);
+  }
+
+  /// Task: a part of an image; neighbours share the image.
+  Status runTask(const StepBinding& binding, std::int64_t task, std::size_t slot) {
+    const auto image = static_cast<std::size_t>(task / parts_),
+               part = static_cast<std::size_t>(task % parts_);
+    const auto data = [&](std::size_t i) { return binding.inputs[i].view.data; };
+    const void* fixed[3] = {source_.at(data(0), image, part), weights_.at(data(1), image, part),
+                            hasBias_ ? bias_.at(data(2), image, part) : nullptr};
+    const void* extra[kMaxExtra] = {};
+    for (std::size_t i = 0; i < extra_.size(); ++i) extra[i] = extra_[i].at(data(3 + i), image, part);
+    auto* out = static_cast<std::byte*>(binding.outputs[0].mutableData) + image * out_.imageStride +
+                part * out_.partStride;
+    auto* workspace = static_cast<std::byte*>(binding.workspace) + slot * scratchStride_;
+    Slot& s = slots_[slot];
+    Executor& executor = hasTail_ && static_cast<std::int64_t>(part) + 1 == parts_ ? s.tail : s.whole;
+    return executor.execute({fixed, hasBias_ ? 3U : 2U}, {extra, extra_.size()}, out, workspace);
+  }
+
   static constexpr std::size_t kMaxExtra = 8;
   std::vector<PostOperation> post_;
   Dim strides_, dilations_, begin_, end_;
-  std::vector<Executor> executors_;
+  std::vector<Slot> slots_;
   std::int64_t images_ = 0;
+  std::int64_t parts_ = 1;
   bool hasBias_ = false;
-  std::size_t sourceStride_ = 0;
-  std::size_t outStride_ = 0;
+  bool hasTail_ = false;
+  Window source_, weights_, out_, bias_;
+  std::vector<Window> extra_;
   std::size_t scratchStride_ = 0;
-  std::vector<std::size_t> extraStride_;
 };
 
 Result<std::unique_ptr<runtime::StepKernel>> makeConvolution(const runtime::StepKernelSpec& spec) {
