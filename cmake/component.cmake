@@ -71,6 +71,8 @@ function(rota_component name)
     add_executable(rota_${name}_test ${tests})
     rota_internal_target(rota_${name}_test)
     target_link_libraries(rota_${name}_test PRIVATE GTest::gmock_main)
+    # Test code runs once; compiling it is what takes time. What it tests keeps its optimisation.
+    target_compile_options(rota_${name}_test PRIVATE -O0)
     set_target_properties(rota_${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
     set_property(GLOBAL APPEND PROPERTY ROTA_TEST_PROGRAMS rota_${name}_test)
     if(arg_TESTS STREQUAL "shared")

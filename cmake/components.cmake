@@ -36,7 +36,7 @@ rota_component(capi DEPENDS api LIBRARY compile TESTS shared)
 
 # --- The program.
 rota_component(data DEPENDS import runtime LIBRARY compile TESTS shared)
-rota_component(cli DEPENDS api data TESTS shared LABEL cpu EXCEPT "^main\\.cpp$")
+rota_component(cli DEPENDS api data TESTS shared LABEL cpu UNITY 6 EXCEPT "^main\\.cpp$")
 
 # --- oneDNN, a module that the runtime opens when a plan names it.
 rota_component(onednn FOLDER backend/cpu/onednn DEPENDS backend_cpu_run TESTS shared LABEL cpu)

@@ -90,6 +90,17 @@ def test_json_objects(rota, model, engine, tmp_path):
     assert json.loads(rota("check", "--json", model).stdout)["operators"] == {"MatMul": 1, "Relu": 1}
 
 
+def test_json_of_a_failure(rota, model, engine):
+    """A job that fails leaves the error as an object too, with the exit code; words still go to standard error."""
+    for arguments, error, code in ((["build", "nowhere.onnx", "-o", "x.rota"], "R1501", 1), (["run", engine, "--inputs", "nowhere"], "R1501", 1),
+                                   (["knobs", "no:such"], "R1002", 2), (["inspect", model], "R1301", 4)):
+        done = rota(*arguments, "--json", code=None)
+        result = json.loads(done.stdout)
+        assert result["verdict"] == "failed" and result["exit_code"] == done.returncode, result
+        assert result["error"]["code"] in done.stderr and result["error"]["message"] in done.stderr
+        assert (result["error"]["code"], done.returncode) == (error, code)
+
+
 def test_bench_json_has_the_fields_of_the_contract(rota, model, engine):
     for operand in (model, engine):
         result = json.loads(rota("bench", operand, "--duration", "20ms", "--warmup", "1ms", "--iterations", "50", "--threads", "1", "--percentiles", "99.9,10", "--json").stdout)
@@ -205,7 +216,7 @@ def test_colliding_file_names_are_refused(rota, tmp_path):
 
 def test_missing_and_wrong_inputs(rota, engine, tmp_path):
     (tmp_path / "in").mkdir()
-    assert "R1401 at 'input 'x''" in error_of(rota("run", engine, "--inputs", "in", code=None))
+    assert "R1401 at input 'x'" in error_of(rota("run", engine, "--inputs", "in", code=None))
     np.save(tmp_path / "in/x.npy", np.ones((1, 3), np.int64))
     assert "R1403" in error_of(rota("run", engine, "--inputs", "in", code=None))
     np.save(tmp_path / "in/x.npy", np.ones((1, 2), np.float32))

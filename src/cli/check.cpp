@@ -74,7 +74,7 @@ Result<int> runCheck(const CheckArguments& a, const Invocation& invocation) {
     auto json = jsonResult(invocation, "check");
     json["verdict"] = result->problems.empty() ? "ok" : "problems";
     json["problems"] = nlohmann::ordered_json::array();
-    for (const Status& p : result->problems) json["problems"].push_back(toJson(p));
+    for (const Status& p : result->problems) json["problems"].push_back(errorJson(p));
     json["notes"] = result->notes;
     if (result->graph != nullptr && result->problems.empty()) {
       std::map<std::string, int> operators;

@@ -98,7 +98,7 @@ void onChosen(CLI::App& sub, Invocation& invocation, std::function<Result<int>()
 /// Prints the error on standard error and returns its exit code.
 int fail(const Status& status);
 /// The fields of an error.
-nlohmann::ordered_json toJson(const Status& status);
+nlohmann::ordered_json errorJson(const Status& status);
 
 /// The start of every JSON result.
 nlohmann::ordered_json jsonResult(const Invocation& invocation, const char* command);

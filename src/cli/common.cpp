@@ -112,7 +112,7 @@ int fail(const Status& status) {
   return exitCodeOf(status.code());
 }
 
-nlohmann::ordered_json toJson(const Status& status) {
+nlohmann::ordered_json errorJson(const Status& status) {
   const ErrorDetail& d = status.detail();
   return {{"code", errorCodeText(d.code)}, {"node", d.node},   {"message", d.message},
           {"expected", d.expected},        {"found", d.found}, {"fix", d.fix}};
@@ -130,7 +130,7 @@ void onChosen(CLI::App& sub, Invocation& invocation, std::function<Result<int>()
     auto json = jsonResult(invocation, sub.get_name().c_str());
     json["verdict"] = "failed";
     json["exit_code"] = invocation.exitCode;
-    json["error"] = toJson(done.status());
+    json["error"] = errorJson(done.status());
     if (const Status s = writeJson(invocation, json); !s.isOk()) fail(s);
   });
 }

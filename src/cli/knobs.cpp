@@ -19,23 +19,28 @@ void printKnob(const knob::Knob& k) {
 }
 
 Result<int> runKnobs(const Invocation& invocation, const std::string& name) {
+  const knob::Knob* only = nullptr;
+  if (!name.empty()) {
+    only = knob::findKnob(name.starts_with("-") ? name.substr(1) : name);
+    if (only == nullptr) {
+      knob::KnobSet unknown;
+      return unknown.set(name, "");
+    }
+  }
   if (!invocation.json.empty()) {
     auto out = jsonResult(invocation, "knobs");
     out["verdict"] = "listed";
     out.update(nlohmann::ordered_json::parse(knob::knobsToJson(ROTA_VERSION)));
+    auto& rows = out["tuner_options"];
+    std::erase_if(rows.get_ref<nlohmann::ordered_json::array_t&>(), [only](const auto& row) {
+      return only != nullptr && row["option"] != "-" + std::string(only->name);
+    });
     ROTA_RETURN_IF_ERROR(writeJson(invocation, out));
     return 0;
   }
-  if (name.empty()) {
-    for (const knob::Knob* k : knob::allKnobs()) printKnob(*k);
-    return 0;
+  for (const knob::Knob* k : knob::allKnobs()) {
+    if (only == nullptr || k == only) printKnob(*k);
   }
-  const knob::Knob* k = knob::findKnob(name.starts_with("-") ? name.substr(1) : name);
-  if (k == nullptr) {
-    knob::KnobSet unknown;
-    return unknown.set(name, "");
-  }
-  printKnob(*k);
   return 0;
 }
 

@@ -58,7 +58,9 @@ Status&& Status::fix(std::string text) && {
 std::string Status::toString() const {
   if (isOk()) return "ok";
   std::string text = errorCodeText(detail_->code);
-  if (!detail_->node.empty()) text.append(" at '").append(detail_->node).append("'");
+  // "input 'x'" says by itself what is the name.
+  const char* quote = detail_->node.find('\'') == std::string::npos ? "'" : "";
+  if (!detail_->node.empty()) text.append(" at ").append(quote).append(detail_->node).append(quote);
   text.append(": ").append(detail_->message);
   appendPart(text, "expected ", detail_->expected);
   appendPart(text, "found ", detail_->found);

@@ -88,7 +88,7 @@ Status readFolder(const std::string& folder, const InputRequest& request, Loaded
     const std::string file = fileNameOf(t.name);
     if (const auto [it, fresh] = byFile.emplace(file, t.name); !fresh) {
       return Status(ErrorCode::kUsage, "two inputs have the same file name")
-          .at(it->second + "' and '" + t.name)
+          .at("'" + it->second + "' and '" + t.name + "'")
           .fix("name the files one by one: NAME=FILE");
     }
     std::error_code ignored;
