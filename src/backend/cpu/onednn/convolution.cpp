@@ -23,7 +23,7 @@ struct Cut {
   std::int64_t parts = 1;
 };
 
-constexpr std::int64_t kTasks = 16;  // wanted for one convolution, images times parts
+constexpr std::int64_t kTasks = 4;  // wanted for one convolution, images times parts
 constexpr std::int64_t kChannelsPerPart =
     32;  // below it the kernels lose their blocking over output channels
 constexpr std::int64_t kMacsPerPart =
