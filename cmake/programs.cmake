@@ -52,6 +52,18 @@ if(ROTA_BUILD_TESTS AND TARGET rota_import)
   add_dependencies(rota_tests rota_node_tests)
 endif()
 
+# One process that answers many small models (tests/test_properties.py, tests/test_cases.py).
+if(ROTA_BUILD_TESTS AND ROTA_BUILD_PROGRAMS AND TARGET rota_shared)
+  add_executable(rota_case_server "${CMAKE_SOURCE_DIR}/tests/conformance/case_server.cpp")
+  rota_internal_target(rota_case_server)
+  target_link_libraries(rota_case_server PRIVATE rota_shared rota_runtime_shared)
+  set_target_properties(rota_case_server PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  if(TARGET rota_onednn_module)
+    add_dependencies(rota_case_server rota_onednn_module)
+  endif()
+  add_dependencies(rota_tests rota_case_server)
+endif()
+
 file(GLOB benchmarks CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/*.cpp")
 add_custom_target(rota_benchmarks)
 if(ROTA_BUILD_BENCHMARKS AND TARGET rota_shared)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Python tests share: the program under test (build/release/bin/rota, or $ROTA) and a way to call it."""
+"""What Python tests share: the program under test (build/release/bin/rota, or $ROTA), a way to call it, and a server of small models."""
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from case_server import CaseServer
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,6 +23,24 @@ def rota_path():
     path = Path(os.environ.get("ROTA", ROOT / "build/release/bin/rota"))
     assert path.is_file(), f"{path} is not built: make build"
     return path
+
+
+@pytest.fixture(scope="session")
+def node_cases(root):
+    """The folder with the test cases of the onnx package (see conformance/export_node_tests.py)."""
+    folder = root / "build/node_tests"
+    subprocess.run([sys.executable, root / "tests/conformance/export_node_tests.py", folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def case_server(root):
+    """Answers small models without starting a process for each; see case_server.py."""
+    path = root / "build/release/tests/rota_case_server"
+    assert path.is_file(), f"{path} is not built: make build"
+    server = CaseServer(path)
+    yield server
+    server.close()
 
 
 @pytest.fixture

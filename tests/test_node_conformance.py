@@ -3,16 +3,13 @@
 stands in tests/conformance/exclusions.txt, with the reason; an excluded case that passes is a failure too."""
 import re
 import subprocess
-import sys
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def cases(root):
-    folder = root / "build/node_tests"
-    subprocess.run([sys.executable, root / "tests/conformance/export_node_tests.py", folder], check=True)
-    return folder
+def cases(node_cases):
+    return node_cases
 
 
 @pytest.fixture(scope="module")

@@ -67,8 +67,9 @@ Status checkFormalInputs(const ir::Node& node, const Definition& definition) {
 
 Status checkFormalOutputs(const ir::Node& node, const Definition& definition) {
   const std::size_t count = node.outputs.size();
-  if (count == 0 || formalOf(definition.outputs, count - 1) != nullptr) return Status::ok();
-  return Status(ErrorCode::kBadGraph, "an operator has too many outputs")
+  if (count > 0 && formalOf(definition.outputs, count - 1) != nullptr) return Status::ok();
+  return Status(ErrorCode::kBadGraph,
+                count == 0 ? "an operator has no outputs" : "an operator has too many outputs")
       .at(describeNode(node))
       .expected(formalCountText(definition.outputs) + " outputs")
       .found(std::to_string(count));

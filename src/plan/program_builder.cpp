@@ -323,7 +323,9 @@ class Builder final : public tactic::Emitter {
     flow.version = node.version;
     for (ir::Value* in : node.inputs) flow.inputs.push_back(operand(in));
     const std::size_t outer = current_;
-    for (const auto& nested : node.blocks) {
+    for (const char* name : {"then_branch", "else_branch", "body"}) {  // a model has them in any order
+      ir::Graph* const nested = node.block(name);
+      if (nested == nullptr) continue;
       const auto index = program().blocks.size();
       program().blocks.emplace_back();
       program().blocks[index].name = nested->name;

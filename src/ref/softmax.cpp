@@ -31,7 +31,7 @@ constexpr std::int64_t kColumns = 64;
 /// Calls `body(offset, columns)` for groups of neighbouring lines: line `c` of a group is at offset + c, its elements `split.inner` apart.
 template <typename Body>
 void forLineGroups(const KernelContext& ctx, const AxisSplit& split, const Body& body) {
-  if (split.axis == 0) return;
+  if (split.axis == 0 || split.inner == 0) return;
   const std::int64_t groups = (split.inner + kColumns - 1) / kColumns;
   const std::int64_t work = split.axis * std::min(split.inner, kColumns);
   ctx.threads().parallelFor(split.outer * groups, std::max<std::int64_t>(1, kGrain / (4 * work)),

@@ -17,7 +17,7 @@ double roundHalfToEven(double x) { return std::nearbyint(x); }
 // The form for negative x keeps the relative precision of small results.
 double sigmoidOf(double x) { return x >= 0 ? 1.0 / (1.0 + std::exp(-x)) : std::exp(x) / (1.0 + std::exp(x)); }
 double softplusOf(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-double softsignOf(double x) { return std::isinf(x) ? std::copysign(1.0, x) : x / (1.0 + std::fabs(x)); }
+double softsignOf(double x) { return x / (1.0 + std::fabs(x)); }
 
 const RegisterKernel kAcosKernel("", "Acos", doubleKernel<std::acos>);
 const RegisterKernel kAcoshKernel("", "Acosh", doubleKernel<std::acosh>);
