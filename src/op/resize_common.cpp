@@ -39,10 +39,6 @@ Status checkResizeAttributes(InferContext& ctx, bool simple) {
     const ErrorDetail& detail = options.status().detail();
     return ctx.error(detail.code, detail.message, detail.expected, detail.found);
   }
-  if (info(ctx.inputDtype(0)).compute == ComputeType::kComplex) {
-    return ctx.error(ErrorCode::kUnsupportedType, "Complex images are not resized", "a real type",
-                     info(ctx.inputDtype(0)).name);
-  }
   return Status::ok();
 }
 

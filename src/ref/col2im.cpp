@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/element_access.h"
+#include "ref/complex_parts.h"
 #include "ref/movement_common.h"
 
 namespace rota::ref {
@@ -115,9 +116,10 @@ Status col2ImKernel(KernelContext& context) {
   const TensorView input = context.input(0);
   auto plan = columnPlan(context);
   if (!plan) return plan.status();
-  if (info(input.dtype).compute == ComputeType::kComplex || info(input.dtype).bits < 8) {
+  if (info(input.dtype).compute == ComputeType::kComplex) return runOnComplexParts(context, col2ImKernel);
+  if (info(input.dtype).bits < 8) {
     return kernelError(ErrorCode::kUnsupportedType, "Col2Im does not add this type",
-                       "a real type of at least 8 bits", info(input.dtype).name);
+                       "a type of at least 8 bits", info(input.dtype).name);
   }
   const std::int64_t blockElements = elementCount(plan->block);
   const std::int64_t channels = input.dims[1] / blockElements;

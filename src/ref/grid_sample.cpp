@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/element_access.h"
+#include "ref/complex_parts.h"
 #include "ref/movement_common.h"
 
 namespace rota::ref {
@@ -184,10 +185,7 @@ Status gridSampleKernel(KernelContext& context) {
   auto options = gridOptions(context);
   if (!options) return options.status();
   ROTA_RETURN_IF_ERROR(checkGrid(input, grid));
-  if (info(input.dtype).compute == ComputeType::kComplex) {
-    return kernelError(ErrorCode::kUnsupportedType, "complex images are not sampled", "a real type",
-                       info(input.dtype).name);
-  }
+  if (info(input.dtype).compute == ComputeType::kComplex) return runOnComplexParts(context, gridSampleKernel);
   const std::size_t spatial = input.rank() - 2;
   DimArray dims{input.dims[0], input.dims[1]};
   for (std::size_t i = 0; i < spatial; ++i) dims.push(grid.dims[i + 1]);

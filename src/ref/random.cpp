@@ -52,8 +52,12 @@ class RandomSource {
 
 /// Fills output 0 with f(index).
 template <typename F> Status fillRandom(KernelContext& ctx, const F& f) {
-  ROTA_RETURN_IF_ERROR(requireReal(ctx));
+  // Of an input only the shape counts.
   const MutableTensorView y = ctx.output(0);
+  if (!isFloat(y.dtype)) {
+    return Status(ErrorCode::kUnsupportedType, "Random numbers are of a floating-point type")
+        .found(info(y.dtype).name);
+  }
   forBlocks(ctx, y.count(), [&](std::int64_t begin, std::int64_t n) {
     std::array<double, kBlock> values;
     for (std::int64_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = f(begin + i);

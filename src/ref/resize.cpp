@@ -6,6 +6,7 @@
 
 #include "core/checked.h"
 #include "core/element_access.h"
+#include "ref/complex_parts.h"
 #include "ref/movement_common.h"
 #include "ref/resize_plan.h"
 
@@ -223,14 +224,14 @@ Status resizeInterpolated(KernelContext& context, const ResizeOptions& options, 
   return Status::ok();
 }
 
+bool isComplex(const KernelContext& context) {
+  return info(context.input(0).dtype).compute == ComputeType::kComplex;
+}
+
 Status resizeWith(KernelContext& context, bool simple) {
   const TensorView input = context.input(0);
   auto options = resizeOptions(context.attributes(), simple);
   if (!options) return options.status();
-  if (info(input.dtype).compute == ComputeType::kComplex) {
-    return kernelError(ErrorCode::kUnsupportedType, "complex images are not resized", "a real type",
-                       info(input.dtype).name);
-  }
   ResizeAxes plan;
   ROTA_RETURN_IF_ERROR(planAxes(context, *options, simple, plan));
   DimArray dims;
@@ -250,8 +251,14 @@ Status resizeWith(KernelContext& context, bool simple) {
                                                : resizeInterpolated(context, *options, plan, *output);
 }
 
-Status resizeKernel(KernelContext& context) { return resizeWith(context, context.version() < 11); }
-Status upsampleKernel(KernelContext& context) { return resizeWith(context, true); }
+Status resizeKernel(KernelContext& context) {
+  if (isComplex(context)) return runOnComplexParts(context, resizeKernel);
+  return resizeWith(context, context.version() < 11);
+}
+Status upsampleKernel(KernelContext& context) {
+  if (isComplex(context)) return runOnComplexParts(context, upsampleKernel);
+  return resizeWith(context, true);
+}
 
 const RegisterKernel kResizeKernel("", "Resize", resizeKernel);
 const RegisterKernel kUpsampleKernel("", "Upsample", upsampleKernel);

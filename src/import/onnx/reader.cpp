@@ -7,6 +7,7 @@
 #include "import/onnx/graph_builder.h"
 #include "import/onnx/model_view.h"
 #include "import/onnx/type_check.h"
+#include "op/early_expansion.h"
 
 namespace rota::onnx {
 namespace {
@@ -55,6 +56,9 @@ ImportResult importView(const ModelView& model, const TensorSource& source, cons
   GraphBuilder builder(model, opsets, options, source, problems, result.notes);
   std::unique_ptr<ir::Graph> graph = builder.build();
   inferTypes(*graph, problems);
+  if (problems.empty()) {
+    if (Status status = op::expandEarly(*graph); !status.isOk()) problems.add(status, status.detail().node);
+  }
   if (problems.empty()) checkDeclaredOutputs(*model.graph, *graph, problems);
   if (problems.empty()) {
     result.graph = std::move(graph);
