@@ -3,7 +3,8 @@
 #
 #   make demo        compile a real trained network and read a text with it
 #   make test        everything a change must pass, with a time budget by part
-#   make test-full   also Clang, thread sanitizer, fuzzers, clang-tidy, the corpus (CORPUS=DIR)
+#   make test-full   also Clang, thread sanitizer, libFuzzer, clang-tidy, huge files, the corpus (CORPUS=DIR);
+#                    FUZZ_SECONDS=S for both: so long for each fuzz target (30, and 600 with libFuzzer)
 #   make build       the program: build/release/bin/rota
 #   make setup       install what is missing (Debian packages, .venv); demo and test do it themselves
 #   make bench       the project's benchmarks; bench-peers: beside other runtimes
@@ -44,7 +45,7 @@ bench-peers: build
 test test-full:
 	@start=$$EPOCHREALTIME; tools/setup.sh develop && \
 	python3 tools/test.py $(if $(filter test-full,$@),--full) $(if $(CORPUS),--corpus '$(CORPUS)') \
-	  --setup-seconds $$(awk "BEGIN { print $$EPOCHREALTIME - $$start }")
+	  $(if $(FUZZ_SECONDS),--fuzz-seconds $(FUZZ_SECONDS)) --setup-seconds $$(awk "BEGIN { print $$EPOCHREALTIME - $$start }")
 
 lint: setup
 	@$(PYTHON) tools/lint.py --headers $(if $(wildcard build/release/lib/librota_runtime.so),--link build/release)

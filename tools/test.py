@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the project's checks part by part and says how long each took (`make test`, `make test-full`).
 
-usage: test.py [--full] [--setup-seconds S] [--corpus DIR]
+usage: test.py [--full] [--setup-seconds S] [--corpus DIR] [--fuzz-seconds S]
 
-Parts of `make test`: release build, unit tests and Python tests, address+undefined sanitizer build with the tests, lint.
---full adds Clang 19, the thread sanitizer, a minute of each fuzzer, clang-tidy, and the model corpus if there is one.
+Parts of `make test`: release build, unit tests and Python tests, address+undefined sanitizer build with the tests and 30
+seconds of each fuzz target on the driver of tests/fuzz/driver, lint. --full adds Clang 19, the thread sanitizer, ten minutes
+of each fuzz target with libFuzzer, clang-tidy, tests of files of several gigabytes, and the model corpus if there is one.
 A part that fails does not stop the others, except that what was not built is not tested. Cases are counted one by one
 (GoogleTest, pytest); the last line is `N passed, N failed`, and the exit code is 0 only if nothing failed.
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -73,7 +75,7 @@ def junit_counts(path):
     return passed, failed, skipped
 
 
-def unit_tests(report, preset, *selection):
+def unit_tests(report, preset, *selection, **environment):
     """ctest; a GoogleTest program counts by its cases, any other program, or one that died, as one case."""
     cases = ROOT / f"build/{preset}/test-cases"
     cases.mkdir(parents=True, exist_ok=True)
@@ -82,7 +84,7 @@ def unit_tests(report, preset, *selection):
     entries = cases / "ctest.xml"
     code = call("ctest", "--test-dir", f"build/{preset}", "--output-on-failure", "-j", JOBS, "--no-tests=error",
                 "--output-junit", str(entries), *selection,
-                GTEST_OUTPUT=f"xml:{cases}/", ASAN_OPTIONS="detect_leaks=1", UBSAN_OPTIONS="print_stacktrace=1")
+                GTEST_OUTPUT=f"xml:{cases}/", ASAN_OPTIONS="detect_leaks=1", UBSAN_OPTIONS="print_stacktrace=1", **environment)
     for entry in ElementTree.parse(entries).iter("testcase") if entries.is_file() else []:
         programs, ok = cases / f"rota_{entry.get('name')}_test.xml", entry.get("status") == "run"
         passed, failed, skipped = junit_counts(programs) if programs.is_file() else (int(ok), 0, 0)
@@ -114,16 +116,28 @@ def corpus(report, folder):
     return done.wait() == 0
 
 
-def fuzz():
-    """A minute of each fuzzer, from the seeds in tests/fuzz/NAME/."""
-    ok = build("fuzz", "rota_fuzzers")
-    for program in sorted((ROOT / "build/fuzz/fuzz").glob("*")) if ok else []:
-        found = ROOT / f"build/fuzz/found-{program.name}"
-        found.mkdir(exist_ok=True)
-        seeds = ROOT / "tests/fuzz" / program.name
-        ok = call(str(program), "-max_total_time=60", "-rss_limit_mb=4096", "-timeout=20", "-print_final_stats=0",
-                  f"-artifact_prefix={found}/", str(found), *([str(seeds)] if seeds.is_dir() else [])) == 0 and ok
-    return ok
+def fuzz(report, seconds):
+    """Each fuzz target with libFuzzer for so many seconds, as many at once as there are cores, from the seeds in tests/fuzz/NAME/
+    and those that the target makes itself. What is found lies in build/fuzz/found-NAME."""
+    if not build("fuzz", "rota_fuzzers"):
+        return False
+    programs = sorted(p for p in (ROOT / "build/fuzz/fuzz").iterdir() if os.access(p, os.X_OK) and p.is_file())
+
+    def one(program):
+        corpus, found = ROOT / f"build/fuzz/corpus-{program.name}", ROOT / f"build/fuzz/found-{program.name}"
+        for folder in (corpus, found):
+            folder.mkdir(exist_ok=True)
+        call(str(ROOT / "build/asan/fuzz" / program.name), "--write-seeds", str(corpus))
+        seeds, words = ROOT / "tests/fuzz" / program.name, ROOT / "tests/fuzz" / f"{program.name}.dict"
+        return call(str(program), f"-max_total_time={seconds}", "-rss_limit_mb=4096", "-timeout=20", "-max_len=65536",
+                    "-print_final_stats=0", "-verbosity=0", f"-artifact_prefix={found}/", str(corpus),
+                    *([str(seeds)] if seeds.is_dir() else []), *([f"-dict={words}"] if words.is_file() else []),
+                    UBSAN_OPTIONS="print_stacktrace=1")
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        codes = list(pool.map(one, programs))
+    report.count(codes.count(0), len(codes) - codes.count(0), 0)
+    return bool(codes) and not any(codes)
 
 
 def main():
@@ -131,6 +145,7 @@ def main():
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--setup-seconds", type=float, default=0.0)
     parser.add_argument("--corpus", default="", help="folder with check.py and models.tar.xz; default ../shared/corpus if there")
+    parser.add_argument("--fuzz-seconds", type=int, default=0, help="for each target; default 30, and 600 with libFuzzer in --full")
     arguments = parser.parse_args()
     report = Report()
     report.parts.append(("set-up", arguments.setup_seconds, True))
@@ -139,7 +154,8 @@ def main():
         report.part("unit tests", lambda: unit_tests(report, "release"))
         report.part("Python tests", lambda: python_tests(report))
     if report.part("address+undefined sanitizer build", lambda: build("asan", "rota_tests")):
-        report.part("unit tests under these sanitizers", lambda: unit_tests(report, "asan"))
+        report.part("unit tests under these sanitizers",
+                    lambda: unit_tests(report, "asan", ROTA_FUZZ_SECONDS=str(arguments.fuzz_seconds or 30)))
     lint = [sys.executable, "tools/lint.py", "--headers", "--link", "build/release"]
     if not arguments.full:
         report.part("lint", lambda: call(*lint) == 0)
@@ -150,7 +166,7 @@ def main():
         report.part("unit tests with Clang 19", lambda: unit_tests(report, "clang"))
     if report.part("thread sanitizer build", lambda: build("tsan", "rota_tests")):
         report.part("unit tests under the thread sanitizer", lambda: unit_tests(report, "tsan"))
-    report.part("fuzzers", fuzz)
+    report.part("fuzz targets with libFuzzer", lambda: fuzz(report, arguments.fuzz_seconds or 600))
     folder = Path(arguments.corpus) if arguments.corpus else ROOT.parent / "shared/corpus"
     if (folder / "check.py").is_file():
         report.part("corpus", lambda: corpus(report, folder.resolve()))

@@ -73,7 +73,8 @@ Result<std::shared_ptr<Engine>> engineOf(std::shared_ptr<const runtime::Program>
 }
 
 Result<std::shared_ptr<Engine>> loadFile(const std::string& path, const LoadOptions& options) {
-  auto file = readEngine(path, {.verifyWeights = options.verifyWeights, .checkTarget = true});
+  auto file = readEngine(
+      path, {.verifyWeights = options.verifyWeights, .checkTarget = true, .nativeCode = options.nativeCode});
   if (!file) return file.status();
   const EngineFile& engine = **file;
   std::vector<const std::byte*> constants;

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "engine/plan_read.h"
+#include "runtime/kernel_names.h"
 
 namespace rota::engine {
 
@@ -128,6 +129,15 @@ Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path, co
   if (!plan) return plan.status();
   engine->target = std::move(plan->target);
   engine->program = std::move(plan->program);
+  // Before a module is opened: that would run code of its own.
+  if (!options.nativeCode) {
+    if (engine->container.find(SectionKind::kCode) != nullptr)
+      return Status(ErrorCode::kEngineTarget,
+                    "This engine carries machine code, and native code is not allowed")
+          .at(path)
+          .fix("build the engine with --no-native-code");
+    ROTA_RETURN_IF_ERROR(runtime::checkGeneric(*engine->program));
+  }
   // Before anything else of the plan is looked at: a misfit is the clearer message.
   if (options.checkTarget) ROTA_RETURN_IF_ERROR(checkTarget(engine->target, path));
   const Status valid = runtime::validate(*engine->program);

@@ -23,6 +23,7 @@ namespace rota::engine {
 struct ReadOptions {
   bool verifyWeights = false;
   bool checkTarget = true;  ///< False to inspect engines of other machines.
+  bool nativeCode = true;   ///< False: only engines that need no more than the generic target (N14).
 };
 
 /// An engine file whose plan has been verified and validated. Immutable.

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/checked.h"
 #include "ir/walk.h"
 #include "op/check_formals.h"
 #include "op/definition.h"
@@ -179,6 +180,15 @@ Status NodeInference::checkResults() {
                      "dims of at least 0", describeType(output->type, sizes_));
       }
       sizes_.assumeNonNegative(dim);
+    }
+    if (output->type.kind == ir::TypeKind::kTensor && output->type.shape.isStatic()) {
+      std::vector<std::int64_t> dims;
+      for (Size dim : output->type.shape.dims) dims.push_back(*dim.constant());
+      if (!checkedBytes(output->type.dtype, dims)) {
+        return error(ErrorCode::kModelTooLarge,
+                     "output " + std::to_string(i) + " has more bytes than can be addressed",
+                     "fewer than 2^63 bytes", describeType(output->type, sizes_));
+      }
     }
   }
   return Status::ok();

@@ -7,6 +7,7 @@
 #include "core/element_access.h"
 #include "op/definition.h"
 #include "op/evaluate.h"
+#include "op/work_limit.h"
 
 namespace rota::op {
 namespace {
@@ -67,12 +68,15 @@ void learnValues(ir::Node& node) {
   if (!isWorth) return;
   if (node.definition == nullptr || !node.definition->isPure || !node.blocks.empty()) return;
   std::vector<EvaluatedValue> inputs(node.inputs.size());
+  std::vector<std::int64_t> counts;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == nullptr) continue;
     auto tensor = knownTensor(*node.inputs[i]);
     if (!tensor) return;
+    counts.push_back(tensor->count());
     inputs[i].tensor = std::move(*tensor);
   }
+  if (!isCheapToCompute(node, counts, ir::kMaxContents)) return;
   ThreadPool threads(1);
   auto results = evaluateNode(node, inputs, threads);
   if (!results) return;

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant folding through the reference kernels. A node is folded when it is pure, has no nested graph and all its inputs are constants,
-// or when shape inference already knows the contents of its result. A result may be larger than its inputs only up to a limit, so that a
-// small hostile file cannot blow up here; what is too large stays a node and is computed at run time.
+// or when shape inference already knows the contents of its result.
+//
+// A small hostile file must not blow up here: a result may be larger than its inputs only up to a limit, all results together are bounded by
+// the constants of the model, and the work of a node by op/work_limit.h. What is beyond stays a node and is computed at run time. The
+// bounds are sizes, not times, so equal models fold equally.
 #include "pass/fold_constants.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "core/check.h"
+#include "core/checked.h"
 #include "op/definition.h"
 #include "op/evaluate.h"
+#include "op/work_limit.h"
 
 namespace rota::pass {
 namespace {
 
 const knob::RegisterKnob kRegisterFoldConstants(kPassFoldConstants);
 
-constexpr std::size_t kFreeBytes = std::size_t{1} << 16;  // results up to this size are always folded
+constexpr std::size_t kFreeBytes = std::size_t{1} << 16;  // results up to this size are always folded …
+constexpr std::size_t kFreeBytesInAll =
+    std::size_t{64} << 20;  // … while all results stay below this and twice the constants of the model
 
 /// The tensor that known contents stand for.
 Result<Tensor> tensorOfContents(const ir::Value& value) {
@@ -63,33 +73,61 @@ void replaceByConstant(ir::Graph& graph, ir::Value* value, Tensor tensor, std::s
   graph.replaceUses(value, constant);
 }
 
-bool mayFold(const ir::Node& node) {
+/// What all results together may still add.
+struct Budget {
+  std::size_t bytes = 0;
+};
+
+void countConstants(const ir::Graph& graph, std::size_t& bytes) {
+  for (const auto& value : graph.values())
+    if (value->isConstant()) bytes += value->constant.bytes();
+  for (const auto& node : graph.nodes())
+    for (const auto& block : node->blocks) countConstants(*block, bytes);
+}
+
+/// Bytes of the results; nothing when they are not tensors, or too large to say. `exact`: false when the kernel finds a size.
+std::optional<std::size_t> resultBytes(const ir::Node& node, std::int64_t& elements, bool& exact) {
+  std::size_t bytes = 0;
+  for (const ir::Value* out : node.outputs) {
+    if (out == nullptr) continue;
+    if (out->type.kind != ir::TypeKind::kTensor) return std::nullopt;
+    if (!out->type.shape.known || !out->type.shape.isStatic()) {
+      exact = false;
+      continue;
+    }
+    std::vector<std::int64_t> dims;
+    for (Size d : out->type.shape.dims) dims.push_back(*d.constant());
+    const auto count = checkedCount(dims);
+    const auto size = checkedBytes(out->type.dtype, dims);
+    if (!count || !size || *size > kFreeBytesInAll * 1024) return std::nullopt;
+    elements += *count;
+    bytes += *size;
+  }
+  return bytes;
+}
+
+bool mayFold(const ir::Node& node, const Budget& budget) {
   if (node.definition == nullptr || !node.definition->isPure || !node.blocks.empty() || node.outputs.empty())
     return false;
   std::size_t inputBytes = 0;
+  std::vector<std::int64_t> inputElements;
   for (const ir::Value* in : node.inputs) {
     if (in == nullptr) continue;
     if (!in->isConstant()) return false;
     inputBytes += in->constant.bytes();
+    inputElements.push_back(in->constant.count());
   }
-  std::size_t outputBytes = 0;
-  for (const ir::Value* out : node.outputs) {
-    if (out == nullptr) continue;
-    if (out->type.kind != ir::TypeKind::kTensor) return false;
-    if (!out->type.shape.known || !out->type.shape.isStatic()) {
-      outputBytes += inputBytes;  // found by the kernel, from its inputs
-      continue;
-    }
-    std::size_t bytes = 1;
-    for (Size d : out->type.shape.dims) {
-      if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(*d.constant()), &bytes)) return false;
-    }
-    outputBytes += bytes * static_cast<std::size_t>(info(out->type.dtype).bits) / 8;
-  }
-  return outputBytes <= std::max(kFreeBytes, 2 * inputBytes);
+  std::int64_t outputElements = 0;
+  bool exact = true;
+  const auto outputBytes = resultBytes(node, outputElements, exact);
+  if (!outputBytes || *outputBytes > std::max(kFreeBytes, 2 * inputBytes) || *outputBytes > budget.bytes)
+    return false;
+  // What a kernel finds is at most 64 numbers (a place with all its coordinates) for each byte that it reads.
+  if (!exact && inputBytes > std::min(kFreeBytes, budget.bytes / 512)) return false;
+  return op::isCheapToCompute(node, inputElements, outputElements);
 }
 
-Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, bool& changed) {
+Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, Budget& budget, bool& changed) {
   std::vector<op::EvaluatedValue> inputs(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] != nullptr) inputs[i].tensor = node.inputs[i]->constant;
@@ -100,6 +138,7 @@ Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, bo
   const std::string recipe = recipeOf(node);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr || (*results)[i].sequence) continue;
+    budget.bytes -= std::min(budget.bytes, (*results)[i].tensor.bytes());
     replaceByConstant(graph, node.outputs[i], std::move((*results)[i].tensor),
                       node.outputs.size() == 1 ? recipe : recipe + "[" + std::to_string(i) + "]");
   }
@@ -107,13 +146,12 @@ Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, bo
   return Status::ok();
 }
 
-}  // namespace
-
-Status foldConstants(ir::Graph& graph, const PassContext& context, bool& changed) {
+Status foldGraph(ir::Graph& graph, const PassContext& context, Budget& budget, bool& changed) {
   std::vector<ir::Node*> nodes;
   for (const auto& n : graph.nodes()) nodes.push_back(n.get());
   std::vector<ir::Node*> dead;
   for (ir::Node* node : nodes) {
+    for (const auto& block : node->blocks) ROTA_RETURN_IF_ERROR(foldGraph(*block, context, budget, changed));
     bool known = !node->outputs.empty() && node->blocks.empty() && node->definition != nullptr &&
                  node->definition->isPure;
     for (const ir::Value* out : node->outputs) known = known && (out == nullptr || contentsAreConstant(*out));
@@ -126,15 +164,26 @@ Status foldConstants(ir::Graph& graph, const PassContext& context, bool& changed
       }
       changed = true;
       dead.push_back(node);
-    } else if (mayFold(*node)) {
+    } else if (mayFold(*node, budget)) {
       bool folded = false;
-      ROTA_RETURN_IF_ERROR(foldNode(graph, *node, context, folded));
+      ROTA_RETURN_IF_ERROR(foldNode(graph, *node, context, budget, folded));
       if (folded) dead.push_back(node);
       changed = changed || folded;
     }
   }
   for (ir::Node* node : dead) graph.eraseNode(node);
   return Status::ok();
+}
+
+}  // namespace
+
+Status foldConstants(ir::Graph& graph, const PassContext& context, bool& changed) {
+  // The runner comes to nested graphs by itself; here they share one budget, so the outermost graph takes them along.
+  if (graph.parent() != nullptr) return Status::ok();
+  std::size_t constants = 0;
+  countConstants(graph, constants);
+  Budget budget{kFreeBytesInAll + 2 * constants};
+  return foldGraph(graph, context, budget, changed);
 }
 
 }  // namespace rota::pass

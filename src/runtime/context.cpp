@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "runtime/binding.h"
 #include "runtime/executor.h"
+#include "runtime/kernel_names.h"
 
 namespace rota::runtime {
 
@@ -494,6 +495,7 @@ Result<std::shared_ptr<const LoadedProgram>> loadProgram(std::shared_ptr<const P
     for (const Step& step : block.steps)
       if (!step.library.empty())
         ROTA_RETURN_IF_ERROR(located(loadKernelModule(step.library), *program, step));
+  ROTA_RETURN_IF_ERROR(checkKernels(*program));
   auto loaded = std::make_shared<LoadedProgram>();
   loaded->index = std::make_unique<const ProgramIndex>(*program);
   loaded->program = std::move(program);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/check.h"
+#include "runtime/kernel_names.h"
 
 namespace rota::runtime {
 
@@ -157,16 +158,8 @@ Status Prepared::createStep(const Step& step, const StepFacts& facts, StepState&
   state.carriedDims.resize(facts.carried.size() * (kMaxRank + 1));
   state.carriedSequences.resize(facts.carried.size());
   if (facts.action == StepAction::kReference) {
-    const std::string_view name = std::string_view(step.kernel).substr(4);
-    const std::size_t colon = name.rfind(':');
-    const std::string_view domain =
-        colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
-    state.reference =
-        ref::findKernel(domain, colon == std::string_view::npos ? name : name.substr(colon + 1));
-    if (state.reference == nullptr)
-      return Status(ErrorCode::kUnsupportedOperator,
-                    "This runtime has no reference kernel '" + std::string(name) + "'")
-          .fix("run the engine with the version of Rota that built it");
+    state.reference = referenceKernelOf(step);
+    CHECK(state.reference != nullptr);  // as loadProgram has made sure
     state.referenceInputs.resize(step.inputs.size());
     state.referenceOutputs.resize(step.outputs.size());
     refresh(state);
@@ -174,9 +167,7 @@ Status Prepared::createStep(const Step& step, const StepFacts& facts, StepState&
   }
   if (facts.action != StepAction::kKernel) return Status::ok();
   const StepKernelFactory factory = findStepKernel(step.kernel);
-  if (factory == nullptr)
-    return Status(ErrorCode::kLibraryMissing, "This runtime has no kernel '" + step.kernel + "'")
-        .fix("run the engine with the version of Rota that built it, or build it again");
+  CHECK(factory != nullptr);
   auto kernel = factory(StepKernelSpec{step, program});
   if (!kernel) return kernel.status();
   state.kernel = std::move(*kernel);

@@ -128,13 +128,16 @@ void GraphBuilder::buildInitializer(const InitializerView& view, Frame& frame) {
                   frame.path + "initializers");
     return;
   }
-  auto tensor =
-      view.isSparse ? readSparseTensorProto(view.message, source_) : readTensorProto(view.message, source_);
+  const auto known = repeatedConstants_.find(view.message.data());
+  auto tensor = known != repeatedConstants_.end() ? NamedTensor{{}, known->second}
+                : view.isSparse                   ? readSparseTensorProto(view.message, source_)
+                                                  : readTensorProto(view.message, source_);
   if (!tensor) {
     problems_.add(tensor.status(), where);
     bind(frame, view.name, {nullptr, true}, where);
     return;
   }
+  if (!frame.path.empty()) repeatedConstants_.try_emplace(view.message.data(), tensor->tensor);
   ir::Value* value =
       frame.graph->addConstant(std::string(view.name), std::move(tensor->tensor), "initializer " + where);
   bind(frame, view.name, {value, false}, where);

@@ -115,6 +115,8 @@ class GraphBuilder {
   std::vector<std::string>& notes_;
   std::unordered_map<FunctionKey, const FunctionView*> functions_;
   std::unordered_map<const FunctionView*, Opsets> functionOpsets_;
+  /// Of nested graphs and functions, by the message they stand in: a function that is called often shares them.
+  std::unordered_map<const char*, Tensor> repeatedConstants_;
   std::size_t nestedCost_ = 0;  ///< Of nodes in nested graphs and functions, names included.
   bool isExhausted_ = false;
 };

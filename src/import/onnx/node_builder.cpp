@@ -38,7 +38,9 @@ GraphBuilder::BoundAttribute GraphBuilder::resolve(const AttributeView& attribut
 }
 
 bool GraphBuilder::findInputs(const NodeView& node, Frame& frame, std::vector<ir::Value*>& inputs) {
+  constexpr std::size_t kMaxReported = 8;  // of one node; more say nothing new and may be millions
   bool isWhole = true;
+  std::size_t undefined = 0;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::string_view name = node.inputs[i];
     if (name.empty()) {
@@ -46,6 +48,7 @@ bool GraphBuilder::findInputs(const NodeView& node, Frame& frame, std::vector<ir
       continue;
     }
     const Bound* bound = find(*frame.scope, name);
+    if (bound == nullptr && ++undefined > kMaxReported) continue;
     if (bound == nullptr) {
       problems_.add(Status(ErrorCode::kBadGraph, "the node uses a value that nothing defines")
                         .expected("the name of an input, an initializer or a node's output")
@@ -124,6 +127,8 @@ bool GraphBuilder::buildAttributes(const NodeView& node, const op::Definition& d
       graphs.emplace_back(attribute.name, bound);
       continue;
     }
+    // Functions repeat what their nodes hold with every call.
+    if (!frame.path.empty()) nestedCost_ += bound.view->message.size();
     auto value = readAttributeValue(*bound.view, source_);
     if (value) {
       attributes.set(std::string(attribute.name), std::move(*value));
@@ -152,6 +157,11 @@ void GraphBuilder::buildConstant(const NodeView& node, Frame& frame) {
       isReported = true;
       continue;
     }
+    const char* const bytes = bound.view->message.data();
+    if (const auto known = repeatedConstants_.find(bytes); known != repeatedConstants_.end()) {
+      constant = known->second;
+      continue;
+    }
     auto value = bound.view->kind == AttributeKind::kGraph
                      ? Status(ErrorCode::kBadAttribute, "a graph is not a constant")
                      : readAttributeValue(*bound.view, source_);
@@ -160,7 +170,10 @@ void GraphBuilder::buildConstant(const NodeView& node, Frame& frame) {
       isReported = true;
       continue;
     }
-    if (auto tensor = constantOf(attribute.name, *value)) constant = std::move(tensor);
+    if (auto tensor = constantOf(attribute.name, *value)) {
+      if (!frame.path.empty()) repeatedConstants_.emplace(bytes, *tensor);
+      constant = std::move(tensor);
+    }
   }
   if (!constant || node.outputs.size() != 1 || node.outputs[0].empty()) {
     if (!isReported) {

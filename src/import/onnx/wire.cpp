@@ -2,9 +2,22 @@
 // Packed and unpacked repeated numbers, UTF-8. Tested by src/import/onnx/tensor_proto_test.cpp and reader_test.cpp.
 #include "import/onnx/wire.h"
 
+#include <limits>
+
 #include "import/onnx/fields.h"
 
 namespace rota::onnx {
+
+void Fields::checkLength() const {
+  const auto rest = reader_.data();
+  const char* at = rest.data();
+  const char* const end = at + rest.size();
+  const std::uint64_t length = protozero::decode_varint(&at, end);
+  if (length > static_cast<std::uint64_t>(end - at)) throw protozero::end_of_buffer_exception();
+  if (length > std::numeric_limits<protozero::pbf_length_type>::max())
+    fail(ErrorCode::kModelTooLarge,
+         "a field is longer than 4 GiB; weights of this size belong into external data");
+}
 
 std::string_view Fields::text() {
   const std::string_view view = bytes();

@@ -30,7 +30,11 @@ class Fields {
  public:
   explicit Fields(std::string_view bytes) : reader_(bytes.data(), bytes.size()) {}
 
-  bool next() { return reader_.next(); }
+  bool next() {
+    if (!reader_.next()) return false;
+    if (reader_.wire_type() == protozero::pbf_wire_type::length_delimited) checkLength();
+    return true;
+  }
   std::uint32_t field() const { return reader_.tag(); }
   void skip() { reader_.skip(); }
 
@@ -58,6 +62,8 @@ class Fields {
   void append(std::vector<double>& values);
 
  private:
+  /// Protozero keeps lengths in 32 bits and would take a longer one modulo 2^32.
+  void checkLength() const;
   void expect(protozero::pbf_wire_type type) const {
     if (reader_.wire_type() != type) {
       fail(ErrorCode::kModelInvalid, "field " + std::to_string(reader_.tag()) + " has a wrong wire type");
