@@ -189,6 +189,34 @@ TEST(Writer, EnginesRunAfterARoundTrip) {
   }
 }
 
+TEST(Writer, WithoutNativeCodeOnlyKernelsOfRotaRun) {
+  const Folder folder;
+  const ProgramBuilder b = sums();
+  ASSERT_TRUE(writeEngine(folder / "e.rota", b.program, bytesOf(b), options()).isOk());
+  EXPECT_TRUE(Engine::load(folder / "e.rota", {.verifyWeights = false, .nativeCode = false}).isOk());
+
+  ProgramBuilder library = sums();
+  library.program.blocks[0].steps[1].library = "onednn";
+  ASSERT_TRUE(writeEngine(folder / "e.rota", library.program, bytesOf(library), options()).isOk());
+  const Status refused =
+      Engine::load(folder / "e.rota", {.verifyWeights = false, .nativeCode = false}).status();
+  EXPECT_EQ(refused.code(), ErrorCode::kEngineTarget);
+  EXPECT_EQ(refused.detail().node, "z (Add)");
+  EXPECT_NE(refused.detail().found.find("library 'onednn'"), std::string::npos);
+}
+
+TEST(Writer, KernelsThatDoNotExistAreNoticedAtLoad) {
+  const Folder folder;
+  for (const char* kernel : {"ref:Nothing", "ref:com.example:Add", "cpu.nothing", ":", "ref:"}) {
+    ProgramBuilder b = sums();
+    b.program.blocks[0].steps[0].kernel = kernel;
+    ASSERT_TRUE(writeEngine(folder / "e.rota", b.program, bytesOf(b), options()).isOk());
+    const Status status = Engine::load(folder / "e.rota").status();
+    EXPECT_FALSE(status.isOk()) << kernel;
+    EXPECT_EQ(status.detail().node, "y (Add)") << status.toString();
+  }
+}
+
 TEST(Writer, ContextsShareAnEngineAndOutliveIt) {
   const ProgramBuilder b = sums();
   auto engine = makeEngine(std::make_shared<const runtime::Program>(b.program), b.constants, "{}");

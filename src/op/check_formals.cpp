@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "op/describe.h"
+#include "op/schema_facts.h"
 
 namespace rota::op {
 namespace {
@@ -51,9 +52,10 @@ Status checkFormalInputs(const ir::Node& node, const Definition& definition) {
         .expected(formalCountText(definition.inputs) + " inputs")
         .found(std::to_string(count));
   }
+  const std::size_t needed = definition.domain.empty() ? requiredInputs(node.opType, node.version) : 0;
   for (std::size_t i = 0; i < std::max(count, definition.inputs.size()); ++i) {
     const Formal& formal = *formalOf(definition.inputs, i);
-    if (node.input(i) != nullptr || formal.option == FormalOption::kOptional) continue;
+    if (node.input(i) != nullptr || (formal.option == FormalOption::kOptional && i >= needed)) continue;
     // A variadic input may be absent behind others, but what is listed of it must be given.
     if (formal.option == FormalOption::kVariadic && i >= count && i > 0) continue;
     return Status(ErrorCode::kMissingInput, "a required input is missing")
@@ -123,6 +125,27 @@ Status checkFormalAttributes(const ir::Node& node, const Definition& definition)
   return Status::ok();
 }
 
+/// The element type is one that the operator is defined for.
+Status checkAllowedType(const ir::Node& node, const Definition& definition, std::size_t input) {
+  if (!definition.domain.empty()) return Status::ok();
+  const ir::Value& value = *node.inputs[input];
+  const std::uint32_t allowed = allowedInputTypes(node.opType, std::min(input, definition.inputs.size() - 1));
+  const auto number = static_cast<std::uint32_t>(info(value.type.dtype).onnx);
+  if ((allowed >> number & 1) != 0) return Status::ok();
+  std::string names;
+  for (const DTypeInfo& row : dtypeTable()) {
+    if (row.dtype == DType::kUndefined || row.dtype == DType::kString) continue;
+    if ((allowed >> static_cast<std::uint32_t>(row.onnx) & 1) != 0)
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return Status(ErrorCode::kTypeMismatch, "an input has a type that the operator is not defined for")
+      .at(describeNode(node))
+      .expected("input " + std::to_string(input) + " '" + formalOf(definition.inputs, input)->name +
+                "' of type " + names)
+      .found(std::string(info(value.type.dtype).name) + " ('" + value.name + "')")
+      .fix("insert a Cast in the model");
+}
+
 Status checkTypeVariables(const ir::Node& node, const Definition& definition) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const ir::Value* input = node.inputs[i];
@@ -133,6 +156,7 @@ Status checkTypeVariables(const ir::Node& node, const Definition& definition) {
           .found("'" + input->name + "'");
     }
     const Formal* formal = formalOf(definition.inputs, i);
+    ROTA_RETURN_IF_ERROR(checkAllowedType(node, definition, i));
     if (formal->typeVariable.empty()) continue;
     for (std::size_t k = 0; k < i; ++k) {
       const ir::Value* other = node.inputs[k];

@@ -23,7 +23,10 @@ Result<std::size_t> normaliseAxis(const InferContext& ctx, std::int64_t axis, st
 
 std::optional<std::vector<std::int64_t>> constantInts(const InferContext& ctx, std::size_t i) {
   if (!ctx.hasInput(i)) return std::nullopt;
-  if (const Tensor* tensor = ctx.constant(i)) return intsOf(tensor->view());
+  if (const Tensor* tensor = ctx.constant(i)) {
+    if (!isInteger(tensor->dtype()) && tensor->dtype() != DType::kBool) return std::nullopt;
+    return intsOf(tensor->view());
+  }
   const auto contents = ctx.contents(i);
   if (!contents) return std::nullopt;
   std::vector<std::int64_t> values;

@@ -3,6 +3,7 @@
 // that is not 1.
 // Tested by src/op/control_flow_test.cpp and the node cases of tests/conformance.
 #include "op/control_flow_common.h"
+#include "op/describe.h"
 
 namespace rota::op {
 namespace {
@@ -41,6 +42,10 @@ Status inferIf(InferContext& ctx) {
   auto elseBlock = requireBlock(ctx, "else_branch", 0, outputs);
   if (!thenBlock) return thenBlock.status();
   if (!elseBlock) return elseBlock.status();
+  if (ctx.inputDtype(0) != DType::kBool) {
+    return ctx.error(ErrorCode::kTypeMismatch, "The condition of an If is boolean", "bool",
+                     describeType(ctx.inputType(0), ctx.sizes()));
+  }
   if (const auto condition = knownCondition(ctx))
     return inferTakenBranch(ctx, *condition ? **thenBlock : **elseBlock);
   ROTA_RETURN_IF_ERROR(ctx.inferBlock(**thenBlock));

@@ -167,6 +167,10 @@ Status NodeInference::checkResults() {
       return error(ErrorCode::kInternal, "inference found no type for output " + std::to_string(i), "a type",
                    "none");
     }
+    if (output->type.dtype == DType::kString) {
+      return error(ErrorCode::kUnsupportedType, "string tensors are not supported",
+                   "a numeric or boolean result", "string");
+    }
     if (!output->type.shape.known) output->type.shape.dims.clear();
     resolveShape(output->type.shape, sizes_);
     for (Size dim : output->type.shape.dims) {

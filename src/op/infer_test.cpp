@@ -254,6 +254,30 @@ TEST_F(InferTest, NestingIsBounded) {
   EXPECT_EQ(inferGraph(graph_).code(), ErrorCode::kModelTooDeep);
 }
 
+TEST(SchemaFacts, TypesThatAnOperatorIsNotDefinedForAreRefused) {
+  TestGraph g;
+  ir::Value* x = g.input("x", DType::kFloat32, "[2, 3]");
+  EXPECT_EQ(g.type("GatherElements", {x, x}), "R1205");
+  EXPECT_EQ(g.status().detail().expected, "input 1 'indices' of type int64, int32");
+  EXPECT_EQ(g.type("And", {x, x}), "R1205");
+  EXPECT_EQ(g.type("Sqrt", {g.ints({1})}), "R1205");
+  EXPECT_EQ(g.type("Add", {x, x}), "float32[2, 3]");
+}
+
+TEST(SchemaFacts, WhatWasAnAttributeOnceMustBeGivenAsAnInput) {
+  TestGraph g;
+  ir::Value* x = g.input("x", DType::kFloat32, "[2, 3]");
+  EXPECT_EQ(g.type("Pad", {x}), "R1207");
+  EXPECT_EQ(g.type("Slice", {x, g.ints({0}), nullptr}), "R1207");
+  EXPECT_EQ(g.type("Slice", {x, g.ints({0}), g.ints({1})}), "float32[1, 3]");
+}
+
+TEST(SchemaFacts, SizesBeyondAddressesAreRefused) {
+  TestGraph g;
+  ir::Value* x = g.input("x", DType::kFloat32, "[1, 1]");
+  EXPECT_EQ(g.type("Expand", {x, g.ints({std::int64_t{1} << 40, std::int64_t{1} << 40})}), "R1106");
+}
+
 TEST(Describe, Types) {
   SizeContext sizes;
   const Size n = sizes.newSymbol("n", {1}, SymbolOrigin::kInputDim);

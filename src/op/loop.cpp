@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "op/control_flow_common.h"
+#include "op/describe.h"
 
 namespace rota::op {
 namespace {
@@ -36,6 +37,14 @@ Status inferLoop(InferContext& ctx) {
                      "at most " + std::to_string(body.outputs().size() - 1),
                      std::to_string(ctx.node().outputs.size()));
   }
+  if (ctx.hasInput(0) && ctx.inputDtype(0) != DType::kInt64) {
+    return ctx.error(ErrorCode::kTypeMismatch, "The trip count of a Loop is an integer", "int64",
+                     describeType(ctx.inputType(0), ctx.sizes()));
+  }
+  if (ctx.hasInput(1) && ctx.inputDtype(1) != DType::kBool) {
+    return ctx.error(ErrorCode::kTypeMismatch, "The condition of a Loop is boolean", "bool",
+                     describeType(ctx.inputType(1), ctx.sizes()));
+  }
   std::vector<ir::Type> types;
   for (std::size_t i = 0; i < carried; ++i) {
     if (!ctx.hasInput(i + 2))
@@ -47,6 +56,11 @@ Status inferLoop(InferContext& ctx) {
                  {{.dtype = DType::kInt64, .shape = scalar}, {.dtype = DType::kBool, .shape = scalar}});
   body.inputs()[1]->contents.emplace(1, Size(1));
   ROTA_RETURN_IF_ERROR(inferCarried(ctx, body, 2, 1, types));
+  if (const ir::Type& next = body.outputs()[0]->type;
+      next.kind != ir::TypeKind::kTensor || next.dtype != DType::kBool) {
+    return ctx.error(ErrorCode::kTypeMismatch, "The first output of a Loop's body is its condition", "bool",
+                     describeType(next, ctx.sizes()));
+  }
 
   auto inside = symbolsInside(body);
   for (const auto& [name, symbol] : ctx.node().foundSizes) {

@@ -172,6 +172,17 @@ Status inferScan(InferContext& ctx) {
                      "at most " + std::to_string(body.outputs().size()),
                      std::to_string(ctx.node().outputs.size()));
   }
+  for (const auto& [name, count] : {std::pair{"scan_input_axes", static_cast<std::size_t>(scanned)},
+                                    std::pair{"scan_input_directions", static_cast<std::size_t>(scanned)},
+                                    std::pair{"scan_output_axes", body.outputs().size() - states},
+                                    std::pair{"scan_output_directions", body.outputs().size() - states}}) {
+    const auto* list = ctx.attributes().getInts(name);
+    if (list != nullptr && list->size() != count) {
+      return ctx.error(ErrorCode::kBadAttribute,
+                       std::string("Attribute '") + name + "' does not fit the body",
+                       std::to_string(count) + " entries", std::to_string(list->size()));
+    }
+  }
   Size length;
   auto slices = sliceTypes(ctx, states, length);
   if (!slices) return slices.status();

@@ -123,6 +123,47 @@ TEST(FoldConstants, LeavesWhatDependsOnInputsAndBlowUps) {
   check(b, "fold_constants", "Expand Add", {ramp({1})});
 }
 
+TEST(FoldConstants, ResultsTogetherStayWithinTheBudget) {
+  Builder b;
+  ir::Value* x = b.input("x", {1});
+  // Each step doubles what the one before made: within twice its inputs every time, without end together.
+  ir::Value* grown = b.floats("z", {1}, {1});
+  for (int i = 0; i < 40; ++i) {
+    ir::Node* twice = b.node("Concat", {grown, grown});
+    twice->attributes.set("axis", std::int64_t{0});
+    grown = twice->outputs[0];
+  }
+  b.output(b.add("Add", {x, b.add("Slice", {grown, b.ints("from", {0}), b.ints("to", {1})})}), "y");
+  b.infer();
+  const knob::KnobSet knobs;
+  ThreadPool threads(1);
+  const std::string_view only[] = {"fold_constants"};
+  auto done = runPipeline(*b.graph, {knobs, threads}, only);
+  ASSERT_TRUE(done.isOk()) << done.status().toString();
+  std::size_t bytes = 0;
+  for (const auto& value : b.graph->values())
+    if (value->isConstant()) bytes += value->constant.bytes();
+  EXPECT_LT(bytes, std::size_t{129} << 20);
+  EXPECT_GT(b.graph->nodes().size(), 10u) << "the last steps are left to the run";
+}
+
+TEST(FoldConstants, CostlyWorkIsLeftToTheRun) {
+  Builder b;
+  ir::Value* x = b.input("x", {1});
+  const auto matrix = [&](const char* name, std::int64_t n) {
+    return b.floats(name, std::vector<float>(static_cast<std::size_t>(n * n), 1.0F), {n, n});
+  };
+  ir::Value* small = b.add("MatMul", {matrix("a", 16), matrix("b", 16)});
+  ir::Value* large = b.add("MatMul", {matrix("c", 512), matrix("d", 512)});
+  b.output(b.add("Add", {x, b.add("Add", {b.add("ReduceSum", {small}), b.add("ReduceMax", {large})})}), "y");
+  b.infer();
+  const knob::KnobSet knobs;
+  ThreadPool threads(1);
+  const std::string_view only[] = {"fold_constants"};
+  ASSERT_TRUE(runPipeline(*b.graph, {knobs, threads}, only).isOk());
+  EXPECT_EQ(operators(*b.graph), "MatMul ReduceMax Add Add");
+}
+
 TEST(RemoveIdentities, RemovesNodesThatChangeNothing) {
   Builder b;
   ir::Value* x = b.input("x", {2, 3});

@@ -334,11 +334,32 @@ class Builder final : public tactic::Emitter {
     }
     current_ = outer;
     for (ir::Value* out : node.outputs) flow.outputs.push_back(define(out, {}));
+    fitOperands(flow);
     currentSources_ = sources;
     currentTactic_ = flow.kernel;
     currentUs_ = 0;
     step(std::move(flow));
     return Status::ok();
+  }
+
+  /// A node may leave out operands at the end of its lists, and take fewer results than its blocks have; a step has them all.
+  void fitOperands(runtime::Step& flow) {
+    const bool isLoop = flow.kernel == "flow.loop";
+    if (isLoop && flow.inputs.size() < 2) flow.inputs.resize(2, kNone);
+    const std::size_t carried =
+        isLoop ? flow.inputs.size() - 2
+        : flow.kernel == "flow.scan"
+            ? flow.inputs.size() - static_cast<std::size_t>(flow.parameters.getInt("num_scan_inputs"))
+            : 0;
+    flow.outputs.resize(std::max(flow.outputs.size(), carried), kNone);
+    for (const std::uint32_t b : flow.blocks)
+      program().blocks[b].results.resize(flow.outputs.size() + (isLoop ? 1 : 0));
+    for (const char* name : {"scan_output_axes", "scan_output_directions"})
+      if (const auto* list = flow.parameters.getInts(name); list != nullptr) {
+        std::vector<std::int64_t> kept = *list;
+        kept.resize(flow.outputs.size() - carried);
+        flow.parameters.set(name, std::move(kept));
+      }
   }
 
   Status buildNested(ir::Graph& nested, std::size_t index) {

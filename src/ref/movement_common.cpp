@@ -25,6 +25,9 @@ Status checkRank(std::size_t rank) {
 Result<DimArray> kernelInts(const TensorView& view) {
   const std::int64_t count = view.count();
   ROTA_RETURN_IF_ERROR(checkRank(static_cast<std::size_t>(count)));
+  if (!isInteger(view.dtype) && view.dtype != DType::kBool)
+    return kernelError(ErrorCode::kTypeMismatch, "sizes, axes and amounts are integers", "an integer tensor",
+                       info(view.dtype).name);
   DimArray list;
   for (std::int64_t i = 0; i < count; ++i) list.push(intAt(view, i));
   return list;

@@ -2,8 +2,7 @@
 // See type_check.h.
 #include "import/onnx/type_check.h"
 
-#include <algorithm>
-
+#include "ir/walk.h"
 #include "op/definition.h"
 
 namespace rota::onnx {
@@ -14,8 +13,9 @@ void inferTypes(ir::Graph& graph, Problems& problems) {
     if (status.isOk()) return;
   }
   for (const auto& node : graph.nodes()) {
-    const bool isReady = std::all_of(node->inputs.begin(), node->inputs.end(), [](const ir::Value* input) {
-      return input == nullptr || input->type.dtype != DType::kUndefined;
+    bool isReady = true;  // of all that it uses of this graph, in its nested graphs too
+    ir::forEachUse(*node, [&](const ir::Value* value) {
+      isReady = isReady && (value->owner != &graph || value->type.dtype != DType::kUndefined);
     });
     if (!isReady) continue;
     if (Status status = op::inferNode(*node); status.isOk()) {
