@@ -25,17 +25,13 @@ class OnnxAttention final : public AttentionHooks {
     auto mask = AttentionMask::make(ctx_.input(3), p_);
     if (!mask) return mask.status();
     mask_ = *mask;
-    auto q = joinHeads(ctx_, {}, ctx_.input(0), p_.heads);
-    if (!q) return q.status();
-    auto k = joinHeads(ctx_, ctx_.input(4), ctx_.input(1), p_.kvHeads);
+    p_.q = {ctx_.input(0), headStrides(ctx_.input(0), p_.heads, p_.queries, p_.headSize)};
+    auto k = keysOrValues(1, p_.headSize);
     if (!k) return k.status();
-    auto v = joinHeads(ctx_, ctx_.input(5), ctx_.input(2), p_.kvHeads);
+    auto v = keysOrValues(2, p_.valueSize);
     if (!v) return v.status();
-    p_.q = {*q, HeadStrides::headMajor(p_.heads, p_.queries, p_.headSize)};
-    p_.k = {*k, HeadStrides::headMajor(p_.kvHeads, p_.keys, p_.headSize)};
-    p_.v = {*v, HeadStrides::headMajor(p_.kvHeads, p_.keys, p_.valueSize)};
-    if (ctx_.hasOutput(1)) storeBlock(ctx_.output(1), 0, p_.batch * p_.kvHeads * p_.keys * p_.headSize, *k);
-    if (ctx_.hasOutput(2)) storeBlock(ctx_.output(2), 0, p_.batch * p_.kvHeads * p_.keys * p_.valueSize, *v);
+    p_.k = *k;
+    p_.v = *v;
     return attend(ctx_, p_, *this);
   }
 
@@ -65,6 +61,22 @@ class OnnxAttention final : public AttentionHooks {
   }
 
  private:
+  static HeadStrides headStrides(const TensorView& view, std::int64_t heads, std::int64_t rows,
+                                 std::int64_t size) {
+    return view.rank() == 3 ? HeadStrides::rowMajor(heads, rows, size)
+                            : HeadStrides::headMajor(heads, rows, size);
+  }
+  // Input `i` (keys 1, values 2) behind its cache (input i + 3): as it lies there, or joined in scratch memory.
+  Result<AttentionHeads> keysOrValues(std::size_t i, std::int64_t size) {
+    const TensorView now = ctx_.input(i), past = ctx_.input(i + 3);
+    if (!past.isGiven() && !ctx_.hasOutput(i))
+      return AttentionHeads(now, headStrides(now, p_.kvHeads, p_.keys, size));
+    const HeadStrides joined = HeadStrides::headMajor(p_.kvHeads, p_.keys, size);
+    auto rows = joinHeads(ctx_, past, now, p_.kvHeads);
+    if (!rows) return rows.status();
+    if (ctx_.hasOutput(i)) storeBlock(ctx_.output(i), 0, p_.batch * p_.kvHeads * p_.keys * size, *rows);
+    return AttentionHeads(*rows, joined);
+  }
   std::int64_t validKeys(std::int64_t b) const {
     return ctx_.hasInput(6) ? intAt(ctx_.input(6), b) : p_.keys;
   }

@@ -18,6 +18,28 @@ constexpr std::int64_t kQueryBlock = 64;
 constexpr std::int64_t kWaveBytes = std::int64_t{64} << 20;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
+// Rows of one head.
+class HeadOperand final : public ProductOperand<double> {
+ public:
+  HeadOperand(const AttentionHeads& heads, std::int64_t start, bool alongDepth)
+      : ProductOperand(alongDepth),
+        heads_(heads),
+        start_(start) {}
+  void load(std::int64_t, std::int64_t line, std::int64_t begin, std::int64_t count,
+            double* out) const override {
+    const std::int64_t from = start_ + line * heads_.strides.row + begin;
+    if (heads_.data != nullptr) {
+      std::copy(heads_.data + from, heads_.data + from + count, out);
+    } else {
+      loadBlock(heads_.view, from, count, out);
+    }
+  }
+
+ private:
+  const AttentionHeads& heads_;
+  std::int64_t start_;
+};
+
 class AttentionRun {
  public:
   AttentionRun(KernelContext& ctx, const AttentionProblem& problem, const AttentionHooks& hooks)
@@ -57,12 +79,12 @@ class AttentionRun {
     double* const result = bias + p_.keys;
     const std::int64_t kvHead = h / (p_.heads / p_.kvHeads);
     product<double>(ctx_.threads(), {1, rows, p_.keys, p_.headSize},
-                    ScratchOperand(p_.q.data + p_.q.strides.at(b, h, firstRow), true, p_.q.strides.row),
-                    ScratchOperand(p_.k.data + p_.k.strides.at(b, kvHead, 0), true, p_.k.strides.row),
+                    HeadOperand(p_.q, p_.q.strides.at(b, h, firstRow), true),
+                    HeadOperand(p_.k, p_.k.strides.at(b, kvHead, 0), true),
                     ScratchSink(scores, rows, p_.keys));
     for (std::int64_t r = 0; r < rows; ++r) scoreRow(b, h, firstRow + r, scores + r * p_.keys, bias);
     product<double>(ctx_.threads(), {1, rows, p_.valueSize, p_.keys}, ScratchOperand(scores, true, p_.keys),
-                    ScratchOperand(p_.v.data + p_.v.strides.at(b, kvHead, 0), false, p_.v.strides.row),
+                    HeadOperand(p_.v, p_.v.strides.at(b, kvHead, 0), false),
                     ScratchSink(result, rows, p_.valueSize));
     for (std::int64_t r = 0; r < rows; ++r) hooks_.store(b, h, firstRow + r, result + r * p_.valueSize);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention over doubles in scratch memory, shared by Attention and its com.microsoft relatives.
+// Scaled dot-product attention in double, shared by Attention and its com.microsoft relatives.
 //
 // Query rows are taken in blocks of 64: scores = Q * K' for the block, then scale, cap, bias and softmax row by row, then scores * V. A wave of
 // blocks runs in parallel, as many as fit a bounded scratch area, so memory does not grow with the square of the sequence.
@@ -27,8 +27,13 @@ struct HeadStrides {
   }
 };
 
+/// Queries, keys or values: doubles in scratch memory, or a tensor that is read where it is.
 struct AttentionHeads {
+  AttentionHeads() = default;
+  AttentionHeads(const double* scratch, const HeadStrides& strides) : data(scratch), strides(strides) {}
+  AttentionHeads(const TensorView& view, const HeadStrides& strides) : view(view), strides(strides) {}
   const double* data = nullptr;
+  TensorView view{};  ///< Where there is no `data`.
   HeadStrides strides{};
 };
 

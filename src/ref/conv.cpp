@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ref/blocks.h"
+#include "ref/conv_direct.h"
 
 namespace rota::ref {
 
@@ -152,6 +153,83 @@ class BiasSink final : public ConvSink {
   std::int64_t positions_;
 };
 
+// Elements of one image and filter, on their way to the sink of the convolution.
+class DirectConvSink final : public DirectSink {
+ public:
+  DirectConvSink(const ConvSink& sink, std::int64_t image, std::int64_t filter)
+      : sink_(sink),
+        image_(image),
+        filter_(filter) {}
+  void store(std::int64_t position, std::int64_t count, const double* values) const override {
+    sink_.store(image_, filter_, position, count, values);
+  }
+
+ private:
+  const ConvSink& sink_;
+  std::int64_t image_;
+  std::int64_t filter_;
+};
+
+PaddedPlane paddedPlaneOf(const Window& w) {
+  Spatial size{};
+  for (std::size_t d = 0; d < w.rank; ++d) size[d] = (w.out[d] - 1) * w.stride[d] + w.extent(d);
+  return {w.rank, w.in, w.padBegin, size, w.stride[w.rank - 1]};
+}
+
+// Where the elements of a window lie, relative to an output position, for every k.
+void windowOffsets(const ConvProblem& problem, const PaddedPlane& plane, std::int64_t* offsets) {
+  const Window& w = problem.window;
+  SpatialIndex kernel;
+  for (std::int64_t k = 0; k < problem.depth(); ++k, kernel.next(w.kernel, w.rank)) {
+    Spatial at{};
+    for (std::size_t d = 0; d < w.rank; ++d) at[d] = kernel.at[d] * w.dilation[d];
+    offsets[k] = k / w.kernelCount() * plane.elements() + plane.offset(at);
+  }
+}
+
+bool goesDirect(const ConvProblem& problem) {
+  return problem.window.rank > 0 && problem.groupFilters() <= kDirectFilters && problem.depth() > 0;
+}
+
+// One item is one group of one image: its planes are filled and its filters run while they are in the cache.
+Status convolveDirect(KernelContext& ctx, const ConvProblem& problem, const TensorView& x,
+                      const ProductOperand<double>& w, const ConvSink& sink) {
+  const Window& window = problem.window;
+  const std::int64_t depth = problem.depth(), items = problem.images * problem.groups;
+  if (window.outCount() == 0 || items == 0 || problem.filters == 0) return Status::ok();
+  const PaddedPlane plane = paddedPlaneOf(window);
+  const DirectParts parts = directParts(items, problem.groupFilters() * window.outCount() * depth);
+  const std::int64_t partElements = problem.groupChannels() * plane.elements() + kDirectSlack;
+  auto offsets = ctx.scratch<std::int64_t>(depth);
+  auto weights = ctx.scratch<double>(problem.filters * depth);
+  auto planes = ctx.scratch<double>(parts.count * partElements);
+  if (!offsets) return offsets.status();
+  if (!weights) return weights.status();
+  if (!planes) return planes.status();
+  windowOffsets(problem, plane, *offsets);
+  for (std::int64_t line = 0; line < problem.filters; ++line) {
+    for (std::int64_t k = 0; k < depth; k += kProductRun)
+      w.load(0, line, k, std::min(kProductRun, depth - k), *weights + line * depth + k);
+  }
+  ctx.threads().parallelFor(items, parts.grain, [&](std::int64_t begin, std::int64_t end) {
+    double* const own = *planes + begin / parts.grain * partElements;
+    std::fill(own, own + partElements, 0.0);
+    DirectFilter filter{
+        .rank = window.rank, .count = window.out, .data = own, .offsets = *offsets, .depth = depth};
+    for (std::size_t d = 0; d + 1 < window.rank; ++d) filter.steps[d] = plane.stride(d) * window.stride[d];
+    for (std::int64_t item = begin; item < end; ++item) {
+      for (std::int64_t c = 0; c < problem.groupChannels(); ++c)
+        plane.fill(x, item * problem.groupChannels() + c, own + c * plane.elements());
+      for (std::int64_t f = 0; f < problem.groupFilters(); ++f) {
+        const std::int64_t line = item % problem.groups * problem.groupFilters() + f;
+        filter.weights = *weights + line * depth;
+        runDirect(filter, DirectConvSink(sink, item / problem.groups, line));
+      }
+    }
+  });
+  return Status::ok();
+}
+
 Status conv(KernelContext& ctx) {
   const TensorView x = ctx.input(0);
   const TensorView w = ctx.input(1);
@@ -167,14 +245,11 @@ Status conv(KernelContext& ctx) {
   if (!bias) return bias.status();
   const BiasSink sink(y, *bias, problem->filters, problem->window.outCount());
   const DenseOperand<double> filters(w, true, problem->depth());
-  if (x.dtype == DType::kFloat32) {
-    convolve(ctx.threads(), *problem, x.as<float>(), filters, sink);
-    return Status::ok();
-  }
+  if (goesDirect(*problem)) return convolveDirect(ctx, *problem, x, filters, sink);
+  if (x.dtype == DType::kFloat32) return convolve(ctx, *problem, x.as<float>(), filters, sink);
   auto image = loadAll(ctx, x);
   if (!image) return image.status();
-  convolve<double>(ctx.threads(), *problem, *image, filters, sink);
-  return Status::ok();
+  return convolve<double>(ctx, *problem, *image, filters, sink);
 }
 
 const RegisterKernel kConv("", "Conv", conv);
@@ -182,17 +257,23 @@ const RegisterKernel kConv("", "Conv", conv);
 }  // namespace
 
 template <typename S>
-void convolve(ThreadPool& threads, const ConvProblem& problem, const S* x, const ProductOperand<double>& w,
-              const ConvSink& sink) {
+Status convolve(KernelContext& ctx, const ConvProblem& problem, const S* x, const ProductOperand<double>& w,
+                const ConvSink& sink) {
+  if (goesDirect(problem)) {
+    // The view has no dims: elements are found by their numbers alone.
+    const DType dtype = std::is_same_v<S, float> ? DType::kFloat32 : DType::kFloat64;
+    return convolveDirect(ctx, problem, TensorView{dtype, {}, x}, w, sink);
+  }
   const ProductShape shape{problem.images * problem.groups, problem.groupFilters(), problem.window.outCount(),
                            problem.depth()};
-  product<double>(threads, shape, GroupFilters(problem, w), WindowColumns<S>(problem, x),
+  product<double>(ctx.threads(), shape, GroupFilters(problem, w), WindowColumns<S>(problem, x),
                   GroupSink(problem, sink));
+  return Status::ok();
 }
 
-template void convolve<float>(ThreadPool&, const ConvProblem&, const float*, const ProductOperand<double>&,
-                              const ConvSink&);
-template void convolve<double>(ThreadPool&, const ConvProblem&, const double*, const ProductOperand<double>&,
-                               const ConvSink&);
+template Status convolve<float>(KernelContext&, const ConvProblem&, const float*,
+                                const ProductOperand<double>&, const ConvSink&);
+template Status convolve<double>(KernelContext&, const ConvProblem&, const double*,
+                                 const ProductOperand<double>&, const ConvSink&);
 
 }  // namespace rota::ref

@@ -32,9 +32,10 @@ class ConvSink {
                      const double* values) const = 0;
 };
 
-/// X is dense in float or double; W is any operand whose line `group * groupFilters + filter` runs along k (batch is always 0).
+/// X is dense in float or double; W is any operand whose line `group * groupFilters + filter` runs along k (batch is always 0). Few filters a
+/// group go the direct way (conv_direct.h).
 template <typename S>
-void convolve(ThreadPool& threads, const ConvProblem& problem, const S* x, const ProductOperand<double>& w,
-              const ConvSink& sink);
+Status convolve(KernelContext& ctx, const ConvProblem& problem, const S* x, const ProductOperand<double>& w,
+                const ConvSink& sink);
 
 }  // namespace rota::ref

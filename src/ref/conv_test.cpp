@@ -100,6 +100,20 @@ TEST(Conv, FollowsTheDefinitionInOneTwoAndThreeAxes) {
       {1, 2, 3, 1, {4, 5, 6}, {2, 3, 3}, {1, 2, 1}, {1, 1, 2}, {0, 1, 2, 1, 0, 2}},
       {1, 33, 70, 1, {13, 13}, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
       {1, 1, 1, 1, {1, 2}, {3, 5}, {3, 3}, {1, 1}, {4, 6, 4, 6}},  // windows in the padding only
+      {1, 8, 16, 2, {17, 23}, {3, 4}, {2, 3}, {2, 2}, {3, 1, 2, 4}},
+      {2,
+       2,
+       4,
+       2,
+       {7, 1100},
+       {3, 5},
+       {2, 3},
+       {1, 3},
+       {1, 4, 2, 7}},  // rows longer than what is loaded at once
+      {1, 3, 3, 3, {5, 4, 9}, {2, 3, 3}, {1, 2, 2}, {2, 1, 1}, {0, 1, 2, 1, 0, 2}},
+      {1, 2, 2, 2, {6, 7}, {2, 2}, {1, 1}, {5, 6}, {0, 0, 0, 0}},   // one position
+      {1, 2, 2, 2, {9, 9}, {1, 1}, {4, 5}, {1, 1}, {0, 0, 0, 0}},   // most of the image is never read
+      {70, 1, 1, 1, {4, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // more images than parts
   };
   for (const ConvCase& c : cases) {
     const Sizes wDims = joined(c.filters, c.channels / c.groups, c.kernel);
@@ -177,6 +191,10 @@ TEST(ConvTranspose, FollowsTheDefinition) {
       {1, 2, 2, 2, {3, 2, 3}, {2, 3, 1}, {2, 1, 2}, {1, 2, 1}, {0, 1, 0, 0, 1, 0}},
       {1, 2, 2, 1, {3, 3}, {2, 2}, {4, 4}, {1, 1}, {0, 0, 0, 0}},  // gaps between the windows
       {1, 1, 1, 1, {6}, {3}, {4}, {2}, {0, 0}},  // kernel positions share a factor with the stride
+      {2, 4, 10, 2, {5, 6}, {3, 4}, {2, 3}, {1, 2}, {1, 2, 0, 1}},
+      {1, 2, 5, 1, {3, 2, 3}, {2, 3, 1}, {2, 1, 2}, {1, 2, 1}, {0, 1, 0, 0, 1, 0}},
+      {1, 3, 3, 3, {2, 150}, {3, 3}, {2, 1}, {1, 3}, {3, 1, 0, 2}},
+      {1, 2, 2, 2, {4, 4}, {2, 2}, {1, 1}, {1, 1}, {4, 4, 0, 0}},  // most of the result is cut off
   };
   for (const ConvCase& c : cases) {
     Sizes out;

@@ -3,20 +3,20 @@
 //
 // Output position o gets a contribution from input i through kernel position k where o + padBegin = i * stride + k * dilation. All positions
 // with the same remainder of o + padBegin by the stride (a phase) meet the same kernel positions, so a phase is a dense convolution with a
-// part of the kernel: no multiplication with inserted zeros, no scattered sums, one fixed order of summation.
+// part of the kernel: no multiplication with inserted zeros, one fixed order of summation. Results of the phases meet in a plane of doubles, which
+// is stored at the end. Few filters a group go the direct way (conv_direct.h).
 // Tested by src/ref/conv_test.cpp.
 #include <algorithm>
 #include <string>
 
 #include "ref/blocks.h"
+#include "ref/conv_direct.h"
 #include "ref/product.h"
 #include "ref/window.h"
 
 namespace rota::ref {
 
 namespace {
-
-using Spatial = std::array<std::int64_t, kMaxSpatial>;
 
 struct TransposeProblem {
   std::int64_t images = 0, groups = 1, groupChannels = 0, groupFilters = 0;
@@ -109,48 +109,68 @@ class PhaseColumns final : public ProductOperand<double> {
     Spatial shift{};
     for (std::size_t d = 0; d < w.rank; ++d)
       shift[d] = phase_.inputFirst[d] - kernel.at[d] * phase_.inputStep[d];
+    const std::size_t last = w.rank - 1;
     SpatialIndex at;
     at.seek(phase_.count, w.rank, begin);
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::int64_t offset = 0;
+    while (count > 0) {
+      const std::int64_t first = at.at[last];
+      const std::int64_t n = std::min(count, phase_.count[last] - first);
+      std::int64_t row = 0;
       bool inside = true;
-      for (std::size_t d = 0; d < w.rank; ++d) {
+      for (std::size_t d = 0; d < last; ++d) {
         const std::int64_t index = at.at[d] + shift[d];
         inside = inside && index >= 0 && index < w.in[d];
-        offset = offset * w.in[d] + index;
+        row = (row + index) * w.in[d + 1];
       }
-      out[i] = inside ? plane[offset] : 0;
+      loadRow(inside ? plane + row : nullptr, w.in[last], first + shift[last], n, out);
+      out += n;
+      count -= n;
+      at.at[last] = phase_.count[last] - 1;
       at.next(phase_.count, w.rank);
     }
   }
 
  private:
+  // Elements [start, start + n) of a row, zeros where there are none.
+  static void loadRow(const double* row, std::int64_t width, std::int64_t start, std::int64_t n,
+                      double* out) {
+    const std::int64_t begin = row == nullptr ? n : std::clamp<std::int64_t>(-start, 0, n);
+    const std::int64_t end = row == nullptr ? n : std::clamp<std::int64_t>(width - start, begin, n);
+    std::fill(out, out + begin, 0.0);
+    if (end > begin) std::copy(row + start + begin, row + start + end, out + begin);
+    std::fill(out + end, out + n, 0.0);
+  }
+
   const TransposeProblem& problem_;
   const TransposePhase& phase_;
   const double* x_;
 };
 
+// Puts results of a phase where they belong in plane (image, filter) of doubles.
 class PhaseSink final : public ProductSink<double> {
  public:
-  PhaseSink(const TransposeProblem& problem, const TransposePhase& phase, const MutableTensorView& y,
-            const double* bias)
+  PhaseSink(const TransposeProblem& problem, const TransposePhase& phase, double* result)
       : problem_(problem),
         phase_(phase),
-        y_(y),
-        bias_(bias) {}
+        result_(result) {}
   void store(std::int64_t batch, std::int64_t row, std::int64_t column, std::int64_t count,
              const double* values) const override {
+    put(batch * problem_.groupFilters + row, column, count, values);
+  }
+  void put(std::int64_t plane, std::int64_t position, std::int64_t count, const double* values) const {
     const Window& w = problem_.window;
-    const std::int64_t plane = batch * problem_.groupFilters + row;
-    const double bias = bias_ == nullptr ? 0 : bias_[batch % problem_.groups * problem_.groupFilters + row];
+    const std::size_t last = w.rank - 1;
     SpatialIndex at;
-    at.seek(phase_.count, w.rank, column);
-    for (std::int64_t i = 0; i < count; ++i) {
+    at.seek(phase_.count, w.rank, position);
+    while (count > 0) {
+      const std::int64_t n = std::min(count, phase_.count[last] - at.at[last]);
       std::int64_t offset = plane;
       for (std::size_t d = 0; d < w.rank; ++d)
         offset = offset * w.out[d] + phase_.first[d] + at.at[d] * w.stride[d];
-      const double sum = values[i] + bias;
-      storeBlock(y_, offset, 1, &sum);
+      for (std::int64_t i = 0; i < n; ++i) result_[offset + i * w.stride[last]] = values[i];
+      values += n;
+      count -= n;
+      at.at[last] = phase_.count[last] - 1;
       at.next(phase_.count, w.rank);
     }
   }
@@ -158,9 +178,179 @@ class PhaseSink final : public ProductSink<double> {
  private:
   const TransposeProblem& problem_;
   const TransposePhase& phase_;
+  double* result_;
+};
+
+// The same for one filter of the direct way.
+class DirectPhaseSink final : public DirectSink {
+ public:
+  DirectPhaseSink(const PhaseSink& sink, std::int64_t plane) : sink_(sink), plane_(plane) {}
+  void store(std::int64_t position, std::int64_t count, const double* values) const override {
+    sink_.put(plane_, position, count, values);
+  }
+
+ private:
+  const PhaseSink& sink_;
+  std::int64_t plane_;
+};
+
+// Stores finished planes with their bias.
+class TransposeStore {
+ public:
+  TransposeStore(const MutableTensorView& y, const double* bias, std::int64_t lines, std::int64_t elements)
+      : y_(y),
+        bias_(bias),
+        lines_(lines),
+        elements_(elements) {}
+  void plane(std::int64_t index, double* values) const {
+    if (bias_ != nullptr) {
+      for (std::int64_t i = 0; i < elements_; ++i) values[i] += bias_[index % lines_];
+    }
+    storeBlock(y_, index * elements_, elements_, values);
+  }
+
+ private:
   MutableTensorView y_;
   const double* bias_;
+  std::int64_t lines_;
+  std::int64_t elements_;
 };
+
+// Calls `use(phase)` for every phase.
+template <typename Use> void forPhases(const Window& w, const Use& use) {
+  std::int64_t phases = 1;
+  for (std::size_t d = 0; d < w.rank; ++d) phases *= w.stride[d];
+  SpatialIndex remainder;
+  for (std::int64_t p = 0; p < phases; ++p, remainder.next(w.stride, w.rank)) use(phaseOf(w, remainder.at));
+}
+
+Status transposeByProduct(KernelContext& ctx, const TransposeProblem& problem, const double* image,
+                          const double* filters, const TransposeStore& store) {
+  const std::int64_t planes = problem.images * problem.groups * problem.groupFilters;
+  const std::int64_t elements = problem.window.outCount();
+  auto result = ctx.scratch<double>(planes * elements);
+  if (!result) return result.status();
+  forPhases(problem.window, [&](const TransposePhase& phase) {
+    const ProductShape shape{problem.images * problem.groups, problem.groupFilters, phase.positions,
+                             problem.groupChannels * phase.kernelCount};
+    product<double>(ctx.threads(), shape, PhaseFilters(problem, phase, filters),
+                    PhaseColumns(problem, phase, image), PhaseSink(problem, phase, *result));
+  });
+  ctx.threads().parallelFor(planes, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) store.plane(p, *result + p * elements);
+  });
+  return Status::ok();
+}
+
+// The input with as many zeros around it as any phase reaches.
+struct TransposeReach {
+  Spatial lead{};
+  Spatial size{};
+};
+TransposeReach reachOf(const Window& w) {
+  TransposeReach reach;
+  Spatial end{};
+  end.fill(1);
+  forPhases(w, [&](const TransposePhase& phase) {
+    for (std::size_t d = 0; d < w.rank; ++d) {
+      if (phase.kernels[d] == 0 || phase.count[d] == 0) continue;
+      const std::int64_t lowest = phase.inputFirst[d] - (phase.kernels[d] - 1) * phase.inputStep[d];
+      reach.lead[d] = std::max(reach.lead[d], -lowest);
+      end[d] = std::max(end[d], phase.inputFirst[d] + phase.count[d]);
+    }
+  });
+  for (std::size_t d = 0; d < w.rank; ++d) reach.size[d] = reach.lead[d] + end[d];
+  return reach;
+}
+
+// All phases of the direct way: offsets and, for each line, weights of one phase after the other.
+struct DirectPhases {
+  std::int64_t count = 0;
+  TransposePhase* phases = nullptr;
+  std::int64_t* offsets = nullptr;  // [groupChannels * kernelCount]
+  double* weights = nullptr;        // [lines, groupChannels * kernelCount]
+};
+
+Result<DirectPhases> directPhases(KernelContext& ctx, const TransposeProblem& problem,
+                                  const PaddedPlane& plane, const TransposeReach& reach,
+                                  const double* filters) {
+  const Window& w = problem.window;
+  const std::int64_t depth = problem.groupChannels * w.kernelCount();
+  const std::int64_t lines = problem.groups * problem.groupFilters;
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < w.rank; ++d) count *= w.stride[d];
+  auto phases = ctx.scratch<TransposePhase>(count);
+  auto offsets = ctx.scratch<std::int64_t>(depth);
+  auto weights = ctx.scratch<double>(lines * depth);
+  if (!phases) return phases.status();
+  if (!offsets) return offsets.status();
+  if (!weights) return weights.status();
+  DirectPhases all{0, *phases, *offsets, *weights};
+  std::int64_t start = 0;
+  forPhases(w, [&](const TransposePhase& phase) {
+    all.phases[all.count++] = phase;
+    const std::int64_t terms = problem.groupChannels * phase.kernelCount;
+    SpatialIndex kernel;
+    for (std::int64_t k = 0; k < terms; ++k, kernel.next(phase.kernels, w.rank)) {
+      Spatial at{};
+      for (std::size_t d = 0; d < w.rank; ++d)
+        at[d] = reach.lead[d] + phase.inputFirst[d] - kernel.at[d] * phase.inputStep[d];
+      all.offsets[start + k] =
+          phase.positions == 0 ? 0 : k / phase.kernelCount * plane.elements() + plane.offset(at);
+    }
+    const PhaseFilters factors(problem, phase, filters);
+    for (std::int64_t line = 0; terms > 0 && line < lines; ++line) {
+      factors.load(line / problem.groupFilters, line % problem.groupFilters, 0, terms,
+                   all.weights + line * depth + start);
+    }
+    start += terms;
+  });
+  return all;
+}
+
+// One item is one group of one image: its planes are filled, and all phases of its filters run while they are in the cache.
+Status transposeDirect(KernelContext& ctx, const TransposeProblem& problem, const TensorView& x,
+                       const double* filters, const TransposeStore& store) {
+  const Window& w = problem.window;
+  const TransposeReach reach = reachOf(w);
+  const PaddedPlane plane(w.rank, w.in, reach.lead, reach.size, 1);
+  auto phases = directPhases(ctx, problem, plane, reach, filters);
+  if (!phases) return phases.status();
+  const std::int64_t depth = problem.groupChannels * w.kernelCount();
+  const std::int64_t items = problem.images * problem.groups;
+  const DirectParts parts = directParts(items, problem.groupFilters * w.inCount() * depth);
+  const std::int64_t planeElements = problem.groupChannels * plane.elements() + kDirectSlack;
+  const std::int64_t partElements = planeElements + w.outCount();
+  auto memory = ctx.scratch<double>(parts.count * partElements);
+  if (!memory) return memory.status();
+  ctx.threads().parallelFor(items, parts.grain, [&](std::int64_t begin, std::int64_t end) {
+    double* const own = *memory + begin / parts.grain * partElements;
+    double* const result = own + planeElements;
+    std::fill(own, own + planeElements, 0.0);
+    for (std::int64_t item = begin; item < end; ++item) {
+      for (std::int64_t c = 0; c < problem.groupChannels; ++c)
+        plane.fill(x, item * problem.groupChannels + c, own + c * plane.elements());
+      for (std::int64_t f = 0; f < problem.groupFilters; ++f) {
+        const std::int64_t line = item % problem.groups * problem.groupFilters + f;
+        std::int64_t start = 0;
+        for (std::int64_t p = 0; p < phases->count; ++p) {
+          const TransposePhase& phase = phases->phases[p];
+          DirectFilter filter{.rank = w.rank,
+                              .count = phase.count,
+                              .data = own,
+                              .offsets = phases->offsets + start,
+                              .weights = phases->weights + line * depth + start,
+                              .depth = problem.groupChannels * phase.kernelCount};
+          for (std::size_t d = 0; d + 1 < w.rank; ++d) filter.steps[d] = plane.stride(d);
+          if (phase.positions > 0) runDirect(filter, DirectPhaseSink(PhaseSink(problem, phase, result), 0));
+          start += filter.depth;
+        }
+        store.plane(item * problem.groupFilters + f, result);
+      }
+    }
+  });
+  return Status::ok();
+}
 
 // The pads that follow from the sizes: with `output_shape` or `auto_pad` they are derived, else they are the attribute.
 void derivePads(const Attributes& attributes, Window& w) {
@@ -200,25 +390,17 @@ Status convTranspose(KernelContext& ctx) {
   problem.window = *window;
   derivePads(ctx.attributes(), problem.window);
 
-  auto image = loadAll(ctx, x);
-  if (!image) return image.status();
+  if (y.count() == 0) return Status::ok();
   auto filters = loadAll(ctx, w);
   if (!filters) return filters.status();
   auto bias = loadAll(ctx, ctx.input(2));
   if (!bias) return bias.status();
-
-  const Window& win = problem.window;
-  std::int64_t phases = 1;
-  for (std::size_t d = 0; d < win.rank; ++d) phases *= win.stride[d];
-  SpatialIndex remainder;
-  for (std::int64_t p = 0; p < phases; ++p, remainder.next(win.stride, win.rank)) {
-    const TransposePhase phase = phaseOf(win, remainder.at);
-    const ProductShape shape{problem.images * problem.groups, problem.groupFilters, phase.positions,
-                             problem.groupChannels * phase.kernelCount};
-    product<double>(ctx.threads(), shape, PhaseFilters(problem, phase, *filters),
-                    PhaseColumns(problem, phase, *image), PhaseSink(problem, phase, y, *bias));
-  }
-  return Status::ok();
+  const TransposeStore store(y, *bias, problem.groups * problem.groupFilters, problem.window.outCount());
+  if (problem.groupFilters <= kDirectFilters && problem.groupChannels > 0)
+    return transposeDirect(ctx, problem, x, *filters, store);
+  auto image = loadAll(ctx, x);
+  if (!image) return image.status();
+  return transposeByProduct(ctx, problem, *image, *filters, store);
 }
 
 const RegisterKernel kConvTranspose("", "ConvTranspose", convTranspose);

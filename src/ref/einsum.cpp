@@ -18,9 +18,22 @@ namespace {
 using LabelSizes = std::array<std::int64_t, kEinsumLabels>;
 using LabelSet = std::array<bool, kEinsumLabels>;
 
-// A dense tensor in scratch memory, with the stride of every label (0 where broadcast or absent).
-template <typename T> struct LabelledTensor {
+// Elements of a dense tensor: an operand where it lies, or values in scratch memory.
+template <typename T> struct EinsumElements {
   const T* data = nullptr;
+  TensorView view{};  // where there is no `data`
+  void load(std::int64_t from, std::int64_t count, T* out) const {
+    if (data != nullptr) {
+      std::copy(data + from, data + from + count, out);
+    } else {
+      loadBlock(view, from, count, out);
+    }
+  }
+};
+
+// A tensor with the stride of every label (0 where broadcast or absent).
+template <typename T> struct LabelledTensor {
+  EinsumElements<T> elements;
   EinsumTerm labels;
   LabelSizes strides{};
 };
@@ -31,19 +44,21 @@ template <typename T> class EinsumRun {
 
   Status run() {
     ROTA_RETURN_IF_ERROR(readSizes());
-    auto current = loadOperand(0);
-    if (!current) return current.status();
+    Result<LabelledTensor<T>> current = operand(0);
     for (std::size_t i = 1; i < e_.inputCount; ++i) {
-      auto next = loadOperand(i);
-      if (!next) return next.status();
-      current = multiply(*current, *next, i);
+      current = multiply(*current, operand(i), i);
       if (!current) return current.status();
     }
     auto result = arrange(*current, e_.output);
     if (!result) return result.status();
     const MutableTensorView y = ctx_.output(0);
     ctx_.threads().parallelFor(y.count(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      storeBlock(y, begin, end - begin, *result + begin);
+      std::array<T, kBlock> values;
+      for (std::int64_t i = begin; i < end; i += kBlock) {
+        const std::int64_t n = std::min(kBlock, end - i);
+        result->load(i, n, values.data());
+        storeBlock(y, i, n, values.data());
+      }
     });
     return Status::ok();
   }
@@ -76,15 +91,9 @@ template <typename T> class EinsumRun {
     return needed;
   }
 
-  Result<LabelledTensor<T>> loadOperand(std::size_t i) {
+  LabelledTensor<T> operand(std::size_t i) const {
     const TensorView view = ctx_.input(i);
-    auto memory = ctx_.scratch<T>(view.count());
-    if (!memory) return memory.status();
-    T* const out = *memory;
-    ctx_.threads().parallelFor(view.count(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-      loadBlock(view, begin, end - begin, out + begin);
-    });
-    LabelledTensor<T> tensor{out, {}, {}};
+    LabelledTensor<T> tensor{{nullptr, view}, {}, {}};
     std::int64_t stride = 1;
     for (std::size_t d = view.rank(); d-- > 0;) {
       const std::uint8_t label = e_.inputs[i].labels[d];
@@ -97,8 +106,21 @@ template <typename T> class EinsumRun {
     return tensor;
   }
 
+  // All elements of an operand in scratch memory.
+  Result<const T*> loadElements(const EinsumElements<T>& elements) {
+    if (elements.data != nullptr) return elements.data;
+    const std::int64_t count = elements.view.count();
+    auto memory = ctx_.scratch<T>(count);
+    if (!memory) return memory.status();
+    T* const out = *memory;
+    ctx_.threads().parallelFor(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      elements.load(begin, end - begin, out + begin);
+    });
+    return static_cast<const T*>(out);
+  }
+
   // The tensor with axes `order`, all other labels summed; `order` may have labels that the tensor lacks (stride 0).
-  Result<const T*> arrange(const LabelledTensor<T>& tensor, const EinsumTerm& order) {
+  Result<EinsumElements<T>> arrange(const LabelledTensor<T>& tensor, const EinsumTerm& order) {
     DimArray kept;
     DimArray keptStrides;
     DimArray summed;
@@ -112,21 +134,47 @@ template <typename T> class EinsumRun {
     }
     const std::int64_t count = elementCount(kept);
     const std::int64_t terms = elementCount(summed);
+    if (terms == 1 && isDense(kept, keptStrides)) return tensor.elements;
+    auto data = loadElements(tensor.elements);
+    if (!data) return data.status();
     auto memory = ctx_.scratch<T>(count);
     if (!memory) return memory.status();
     T* const out = *memory;
-    ctx_.threads().parallelFor(count, std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(terms, 1)),
-                               [&](std::int64_t begin, std::int64_t end) {
-                                 IndexWalker<1> walker(kept);
-                                 walker.strides(0) = keptStrides;
-                                 walker.seek(begin);
-                                 for (std::int64_t i = begin; i < end; ++i, walker.next()) {
-                                   out[i] = terms == 1 ? tensor.data[walker.offset(0)]
-                                                       : sum(tensor.data + walker.offset(0), summed,
-                                                             summedStrides, terms);
-                                 }
-                               });
-    return static_cast<const T*>(out);
+    const EinsumElements<T> arranged{out, {}};
+    if (count == 0) return arranged;
+    // Runs along the last axis; `outer` walks the others.
+    const std::int64_t run = kept.rank() == 0 ? 1 : kept[kept.rank() - 1];
+    const std::int64_t step = kept.rank() == 0 ? 0 : keptStrides[kept.rank() - 1];
+    DimArray outer = kept, outerStrides = keptStrides;
+    if (kept.rank() > 0) outer.pop(), outerStrides.pop();
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(run * terms, 1));
+    ctx_.threads().parallelFor(count / run, grain, [&](std::int64_t begin, std::int64_t end) {
+      IndexWalker<1> walker(outer);
+      walker.strides(0) = outerStrides;
+      walker.seek(begin);
+      for (std::int64_t r = begin; r < end; ++r, walker.next()) {
+        const T* from = *data + walker.offset(0);
+        T* to = out + r * run;
+        if (terms == 1 && step == 1) {
+          std::copy(from, from + run, to);
+        } else if (terms == 1) {
+          for (std::int64_t i = 0; i < run; ++i) to[i] = from[i * step];
+        } else {
+          for (std::int64_t i = 0; i < run; ++i) to[i] = sum(from + i * step, summed, summedStrides, terms);
+        }
+      }
+    });
+    return arranged;
+  }
+
+  // Whether these strides are those of a dense tensor; axes of one element have any.
+  static bool isDense(const DimArray& dims, const DimArray& strides) {
+    std::int64_t expected = 1;
+    for (std::size_t d = dims.rank(); d-- > 0;) {
+      if (dims[d] != 1 && strides[d] != expected) return false;
+      expected *= dims[d];
+    }
+    return true;
   }
 
   static T sum(const T* data, const DimArray& dims, const DimArray& strides, std::int64_t terms) {
@@ -165,13 +213,13 @@ template <typename T> class EinsumRun {
     auto right = arrange(b, joined({&batch, &columns, &depth}));
     if (!right) return right.status();
     const ProductShape shape{countOf(batch), countOf(rows), countOf(columns), countOf(depth)};
-    LabelledTensor<T> result{nullptr, joined({&batch, &rows, &columns}), {}};
+    LabelledTensor<T> result{{}, joined({&batch, &rows, &columns}), {}};
     auto memory = ctx_.scratch<T>(shape.batch * shape.rows * shape.columns);
     if (!memory) return memory.status();
     product<T>(ctx_.threads(), shape, Matrix(*left, shape.depth, shape.rows * shape.depth),
                Matrix(*right, shape.depth, shape.columns * shape.depth),
                Sink(*memory, shape.rows, shape.columns));
-    result.data = *memory;
+    result.elements.data = *memory;
     std::int64_t stride = 1;
     for (std::size_t d = result.labels.size; d-- > 0;) {
       const std::uint8_t label = result.labels.labels[d];
@@ -189,19 +237,18 @@ template <typename T> class EinsumRun {
 
   class Matrix final : public ProductOperand<T> {
    public:
-    Matrix(const T* data, std::int64_t depth, std::int64_t size)
+    Matrix(const EinsumElements<T>& elements, std::int64_t depth, std::int64_t size)
         : ProductOperand<T>(true),
-          data_(data),
+          elements_(elements),
           depth_(depth),
           size_(size) {}
     void load(std::int64_t batch, std::int64_t line, std::int64_t begin, std::int64_t count,
               T* out) const override {
-      const T* from = data_ + batch * size_ + line * depth_ + begin;
-      std::copy(from, from + count, out);
+      elements_.load(batch * size_ + line * depth_ + begin, count, out);
     }
 
    private:
-    const T* data_;
+    const EinsumElements<T>& elements_;
     std::int64_t depth_;
     std::int64_t size_;
   };

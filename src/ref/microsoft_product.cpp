@@ -182,9 +182,8 @@ Status fusedConv(KernelContext& ctx) {
   ActivationFunction function;
   auto f = fusedActivation(ctx.attributes(), function);
   if (!f) return f.status();
-  convolve<double>(ctx.threads(), *problem, *x, DenseOperand<double>(ctx.input(1), true, problem->depth()),
-                   FusedConvSink(ctx.output(0), ctx.input(3), *bias, *f, *problem));
-  return Status::ok();
+  return convolve<double>(ctx, *problem, *x, DenseOperand<double>(ctx.input(1), true, problem->depth()),
+                          FusedConvSink(ctx.output(0), ctx.input(3), *bias, *f, *problem));
 }
 
 // sum * scaleA * scaleB + bias, in real numbers.

@@ -5,8 +5,8 @@
 // integer type) with one fixed order of summation: k ascending. Two float32 factors have an exact product in double, so a float32 result is
 // rounded once. Operands are read through `ProductOperand`, which may gather (windows of a convolution, quantised values), so no
 // kernel has a product loop of its own. Blocks of both operands are packed into panels on the stack, tiles of the result are spread over the
-// threads; sums do not depend on tiles or threads. Plain 128-bit vectors, the same on every x86-64. Measured on one core
-// (float32 in and out, 512 x 512 x 512): 8.6 GFLOP/s; a row times a matrix: 1.3; a 3 x 3 convolution of 64 channels: 8.0.
+// threads; sums do not depend on tiles or threads. Where one operand has at most three lines the other is not packed, but used as it is loaded.
+// Plain 128-bit vectors, the same on every x86-64. docs/performance.md has measured figures for all forms.
 // Idea of the packing: Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008.
 // Tested by src/ref/product_test.cpp.
 #pragma once

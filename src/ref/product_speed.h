@@ -3,11 +3,9 @@
 // and src/ref/product_speed_test.cpp measure the same.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <ctime>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ref/test_host.h"

@@ -211,10 +211,9 @@ Status convInteger(KernelContext& ctx) {
   if (!zeroW) return zeroW.status();
   auto x = zeroedImage(ctx, ctx.input(0), ctx.input(2));
   if (!x) return x.status();
-  convolve<double>(ctx.threads(), *problem, *x,
-                   ZeroedFilters(ctx.input(1), problem->depth(), *zeroW, problem->filters),
-                   IntegerConvSink(ctx.output(0), *problem));
-  return Status::ok();
+  return convolve<double>(ctx, *problem, *x,
+                          ZeroedFilters(ctx.input(1), problem->depth(), *zeroW, problem->filters),
+                          IntegerConvSink(ctx.output(0), *problem));
 }
 
 class RequantizeConvSink final : public ConvSink {
@@ -268,10 +267,9 @@ Status qLinearConv(KernelContext& ctx) {
   if (!x) return x.status();
   const double scale = realAt(ctx.input(1), 0) / realAt(ctx.input(6), 0);
   const double zeroY = ctx.hasInput(7) ? realAt(ctx.input(7), 0) : 0;
-  convolve<double>(ctx.threads(), *problem, *x,
-                   ZeroedFilters(ctx.input(3), problem->depth(), *zeroW, problem->filters),
-                   RequantizeConvSink(ctx.output(0), *problem, scale, *scaleW, zeroY, bias->values));
-  return Status::ok();
+  return convolve<double>(ctx, *problem, *x,
+                          ZeroedFilters(ctx.input(3), problem->depth(), *zeroW, problem->filters),
+                          RequantizeConvSink(ctx.output(0), *problem, scale, *scaleW, zeroY, bias->values));
 }
 
 const RegisterKernel kMatMulInteger("", "MatMulInteger", matMulInteger);
