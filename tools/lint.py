@@ -13,6 +13,7 @@ Tested by tests/test_lint.py.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import re
 import subprocess
@@ -232,11 +233,14 @@ def check_file(path, root, components, findings):
         check_includes(path, text, root, components, findings)
 
 
-def run_all(command_of, items):
-    """Runs one command an item, as many at once as there are cores: (item, exit code, output)."""
+def run_all(command_of, items, finish=None):
+    """Runs one command an item, as many at once as there are cores: (item, exit code, output); `finish` gets each as it ends."""
     def one(item):
         done = subprocess.run(command_of(item), capture_output=True, text=True)
-        return item, done.returncode, done.stdout + done.stderr
+        result = item, done.returncode, done.stdout + done.stderr
+        if finish:
+            finish(*result)
+        return result
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(one, items))
 
@@ -257,9 +261,30 @@ def check_headers_alone(paths, findings):
             findings.add(path, 1, "does not compile alone: " + output.strip().splitlines()[0])
 
 
+def included_files(path, known):
+    """The project's files that a source includes, directly or not, with the source itself."""
+    if path not in known:
+        known[path] = {path}
+        for name in re.findall(r'^#include ["<]([^">]+)[">]', Path(path).read_text(errors="replace"), re.M):
+            for folder in ("src", "include"):
+                if os.path.isfile(f"{folder}/{name}"):
+                    known[path] |= included_files(f"{folder}/{name}", known)
+    return known[path]
+
+
 def check_tidy(paths, build, findings):
+    """clang-tidy; a source that was clean is not read again until it, a header it includes or the checks change."""
     sources = [p for p in paths if p.endswith(".cpp") and p.startswith("src/")]
-    for path, code, output in run_all(lambda p: ["clang-tidy-19", "--quiet", "-p", build, p], sources):
+    clean, known, marks = Path(build) / "tidy-clean", {}, {}
+    clean.mkdir(exist_ok=True)
+    for path in sources:
+        digest = hashlib.sha256(Path(".clang-tidy").read_bytes())
+        for name in sorted(included_files(path, known)):
+            digest.update(name.encode() + Path(name).read_bytes())
+        marks[path] = clean / digest.hexdigest()
+    sources = [p for p in sources if not marks[p].exists()]
+
+    def finish(path, code, output):
         seen = set()
         for line in output.splitlines():
             match = re.match(r"(.*?):(\d+):\d+: (?:warning|error): (.*)", line)
@@ -268,6 +293,10 @@ def check_tidy(paths, build, findings):
                 findings.add(os.path.relpath(match.group(1)), match.group(2), match.group(3))
         if code and not seen:
             findings.add(path, 1, "clang-tidy failed: " + (output.strip().splitlines() or ["no message"])[-1])
+        if not code and not seen:
+            marks[path].touch()
+
+    run_all(lambda p: ["clang-tidy-19", "--quiet", "-p", build, p], sources, finish)
 
 
 def check_link(build, findings):

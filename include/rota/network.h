@@ -76,18 +76,18 @@ class Network {
   /// Reads an ONNX model; the error is the first problem and says how many there are (`rota check` lists all).
   static Result<Network> fromOnnx(const std::string& path, const ModelOptions& options = {});
 
-  Result<NetworkValue> addInput(std::string name, DType dtype, std::vector<Dim> dims);
+  Result<NetworkValue> addInput(std::string name, DType dtype, const std::vector<Dim>& dims);
   /// The bytes are copied.
   Result<NetworkValue> addConstant(std::string name, const TensorView& value);
   /// Adds an operator and returns its first output. An optional input that is not given is `Network::kNotGiven`.
-  Result<NetworkValue> add(std::string_view opType, std::vector<NetworkValue> inputs,
+  Result<NetworkValue> add(std::string_view opType, const std::vector<NetworkValue>& inputs,
                            std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {},
-                           std::string name = {});
+                           const std::string& name = {});
   /// The same for operators with several outputs.
   Result<std::vector<NetworkValue>> addMany(
-      std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
+      std::string_view opType, const std::vector<NetworkValue>& inputs, std::size_t outputs,
       std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes = {},
-      std::string name = {});
+      const std::string& name = {});
   /// Output order is the order of these calls.
   Status markOutput(NetworkValue value, std::string name);
 

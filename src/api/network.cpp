@@ -51,7 +51,7 @@ Result<Network> Network::fromOnnx(const std::string& path, const ModelOptions& o
   return network;
 }
 
-Result<NetworkValue> Network::addInput(std::string name, DType dtype, std::vector<Dim> dims) {
+Result<NetworkValue> Network::addInput(std::string name, DType dtype, const std::vector<Dim>& dims) {
   if (impl_->graph->findValue(name) != nullptr)
     return Status(ErrorCode::kUsage, "two values have the same name").at("input '" + name + "'");
   ir::Type type;
@@ -83,8 +83,8 @@ Result<NetworkValue> Network::addConstant(std::string name, const TensorView& va
 }
 
 Result<std::vector<NetworkValue>> Network::addMany(
-    std::string_view opType, std::vector<NetworkValue> inputs, std::size_t outputs,
-    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
+    std::string_view opType, const std::vector<NetworkValue>& inputs, std::size_t outputs,
+    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, const std::string& name) {
   const op::Definition* definition = op::find("", opType);
   if (definition == nullptr) {
     std::vector<std::string> names;
@@ -122,13 +122,14 @@ Result<std::vector<NetworkValue>> Network::addMany(
     return s;
   }
   std::vector<NetworkValue> handles;
+  handles.reserve(node->outputs.size());
   for (ir::Value* out : node->outputs) handles.push_back(impl_->handle(out));
   return handles;
 }
 
 Result<NetworkValue> Network::add(
-    std::string_view opType, std::vector<NetworkValue> inputs,
-    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, std::string name) {
+    std::string_view opType, const std::vector<NetworkValue>& inputs,
+    std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, const std::string& name) {
   auto all = addMany(opType, std::move(inputs), 1, attributes, std::move(name));
   if (!all) return all.status();
   return all->front();
