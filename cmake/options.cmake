@@ -59,6 +59,8 @@ target_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rota_options INTERFACE -fno-semantic-interposition)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # std::stable_sort of libstdc++ 12 uses a function that it has marked as deprecated.
+  target_compile_options(rota_options INTERFACE -Wno-deprecated-declarations)
   # GCC's -Wconversion does not include -Wsign-conversion in C++; Clang's does. One rule for both.
   target_compile_options(rota_options INTERFACE -Wno-sign-conversion)
 endif()

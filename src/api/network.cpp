@@ -130,7 +130,7 @@ Result<std::vector<NetworkValue>> Network::addMany(
 Result<NetworkValue> Network::add(
     std::string_view opType, const std::vector<NetworkValue>& inputs,
     std::initializer_list<std::pair<std::string_view, AttributeValue>> attributes, const std::string& name) {
-  auto all = addMany(opType, std::move(inputs), 1, attributes, std::move(name));
+  auto all = addMany(opType, inputs, 1, attributes, name);
   if (!all) return all.status();
   return all->front();
 }
