@@ -64,6 +64,19 @@ if(ROTA_BUILD_TESTS AND ROTA_BUILD_PROGRAMS AND TARGET rota_shared)
   add_dependencies(rota_tests rota_case_server)
 endif()
 
+# What runs of an engine cost beside the work itself (tests/test_shape_runs.py, tools/shape_runs.py). It replaces the allocation functions, which
+# a sanitizer owns.
+if(ROTA_BUILD_TESTS AND TARGET rota_shared AND NOT ROTA_SANITIZE)
+  add_executable(rota_shape_runs "${CMAKE_SOURCE_DIR}/tests/shapes/shape_runs.cpp")
+  rota_internal_target(rota_shape_runs)
+  target_link_libraries(rota_shape_runs PRIVATE rota_shared rota_runtime_shared ${CMAKE_DL_LIBS})
+  set_target_properties(rota_shape_runs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests" ENABLE_EXPORTS ON)
+  if(TARGET rota_onednn_module)
+    add_dependencies(rota_shape_runs rota_onednn_module)
+  endif()
+  add_dependencies(rota_tests rota_shape_runs)
+endif()
+
 file(GLOB benchmarks CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/*.cpp")
 add_custom_target(rota_benchmarks)
 if(ROTA_BUILD_BENCHMARKS AND TARGET rota_shared)

@@ -55,6 +55,8 @@ class Engine {
   /// `threads` 0: what CPU set and quota of the process give. Contexts of one engine share one pool.
   virtual Result<std::unique_ptr<Context>> createContext(int threads = 0) = 0;
   virtual std::size_t weightsBytes() const = 0;
+  /// Names of the optimization profiles, in the order of the build; empty for an engine of fixed or unbounded dims.
+  virtual std::vector<std::string> profileNames() const = 0;
 };
 
 /// Time and identity of one executed step, for profiles.
@@ -74,9 +76,11 @@ class Context {
   virtual Status setInputSequence(std::string_view name, std::span<const TensorView> elements) = 0;
   /// Optional: the output is written to caller memory of `capacityBytes`; otherwise the context owns it until its next run.
   virtual Status setOutputBuffer(std::string_view name, void* data, std::size_t capacityBytes) = 0;
-  /// Makes everything ready for the dims of the bound inputs: plans memory, creates primitives. May allocate.
+  /// Shapes must lie in this profile from now on. "": in any; of several that fit, the one with the smallest maximum is taken.
+  virtual Status useProfile(std::string_view name) = 0;
+  /// Makes the fastest kernels ready for the dims of the bound inputs: plans memory, creates primitives. May allocate.
   virtual Status prepare() = 0;
-  /// Runs. For prepared shapes it allocates nothing, except for sizes without a bound.
+  /// Runs. For prepared shapes, and for all shapes inside a profile, it allocates nothing and makes nothing ready, except for sizes without a bound.
   virtual Status run() = 0;
   /// The result of the last run with its true dims.
   virtual Result<TensorView> output(std::string_view name) const = 0;
@@ -84,7 +88,7 @@ class Context {
   virtual Result<std::vector<TensorView>> outputSequence(std::string_view name) const = 0;
   /// Bytes of the arena and growing buffers.
   virtual std::size_t activationBytes() const = 0;
-  /// Runs so far whose shapes nobody had prepared, and that therefore prepared them first.
+  /// Runs so far that had to make something ready first, or to reserve memory for their shape: 0 for shapes that were prepared or lie in a profile.
   virtual std::uint64_t implicitPrepares() const = 0;
   /// The next runs record the time of each step.
   virtual void setProfiling(bool on) = 0;

@@ -92,6 +92,7 @@ Result<Measured> measure(Engine& engine, const data::LoadedInputs& inputs, const
   for (int s = 0; s < a.streams; ++s) {
     auto context = engine.createContext(a.model.threads);
     if (!context) return context.status();
+    if (!a.model.useProfile.empty()) ROTA_RETURN_IF_ERROR((*context)->useProfile(a.model.useProfile));
     for (const auto& [name, tensor] : inputs.tensors)
       ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
     const auto start = Clock::now();
@@ -242,6 +243,8 @@ void addBench(CLI::App& app, Invocation& invocation) {
       ->check(numberIn(0, 100));
   sub->add_flag("--profile-steps", a->profile,
                 "Also --profile without a range: time of each step by source node, in one more run");
+  sub->add_option("--use-profile", a->model.useProfile,
+                  "Name of the profile that the shapes must lie in; default: any that fits");
   addJsonOption(*sub, invocation);
   sub->footer("Example: rota bench model.rota --inputs inputs/ --threads 1 --json");
   onChosen(*sub, invocation, [a, &invocation] { return runBench(*a, invocation); });

@@ -45,7 +45,8 @@ struct ModelArguments {
   std::string path;
   std::string device = "cpu";
   std::vector<std::string> shapes;    ///< NAME=1x3x224x224
-  std::vector<std::string> profiles;  ///< NAME=MIN:OPT:MAX[,…]
+  std::vector<std::string> profiles;  ///< [PROFILE:]NAME=MIN:OPT:MAX[,…]
+  std::string useProfile;             ///< The profile that shapes must lie in; "": any.
   std::vector<std::string> dims;      ///< SYMBOL=N or SYMBOL=MIN:OPT:MAX
   std::string route;
   std::string cpu = "native";
@@ -119,7 +120,8 @@ struct NamedRank {
 struct Ranges {
   std::map<std::string, std::vector<DimRange>> inputs;
   std::map<std::string, DimRange> symbols;
-  bool fromProfile = false;  ///< Some range is not a single size.
+  /// What --profile gave; `inputs` holds the hull of these and of --shape.
+  std::vector<ProfileSpec> profiles;
 };
 Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<NamedRank>& names);
 

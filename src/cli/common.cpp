@@ -18,9 +18,10 @@ void addModelOptions(CLI::App& app, ModelArguments& a) {
   app.add_option("--device", a.device, "cpu")->capture_default_str();
   app.add_option("--shape", a.shapes, "Fix an input: NAME=1x3x224x224 (repeatable; NAME=scalar for rank 0)")
       ->take_all();
-  app.add_option("--profile", a.profiles,
-                 "Range of an input: NAME=MIN:OPT:MAX, for example ids=1x16:8x128:32x512 (repeatable, or "
-                 "separated by commas)")
+  app.add_option(
+         "--profile", a.profiles,
+         "Range of an input: [PROFILE:]NAME=MIN:OPT:MAX, for example ids=1x16:8x128:32x512 (repeatable, or "
+         "separated by commas; an input given again begins another profile)")
       ->take_all();
   app.add_option("--dim", a.dims, "Fix or bound a named dim: SYMBOL=N or SYMBOL=MIN:OPT:MAX (repeatable)")
       ->take_all();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models and engines as operands: told apart by content; a model is built at level 0 for the occasion and loaded from a file that is removed at once.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -53,8 +54,15 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
            "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
     return !interrupted();
   };
-  if (ranges.fromProfile) {
-    ProfileSpec profile{.name = "profile0", .inputs = ranges.inputs};
+  for (const ProfileSpec& given : ranges.profiles) {
+    ProfileSpec profile = given;
+    // What --shape fixes holds in every profile.
+    for (const auto& [name, dims] : ranges.inputs) {
+      const bool inSome =
+          std::any_of(ranges.profiles.begin(), ranges.profiles.end(),
+                      [&, &key = name](const ProfileSpec& p) { return p.inputs.contains(key); });
+      if (!inSome) profile.inputs.emplace(name, dims);
+    }
     config.profiles.push_back(std::move(profile));
   }
   return rota::buildEngine(*network, config, engine);

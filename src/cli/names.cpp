@@ -73,6 +73,73 @@ Status addInputRange(Ranges& ranges, const std::string& name, std::vector<DimRan
   return Status::ok();
 }
 
+bool sameRanges(const std::vector<DimRange>& a, const std::vector<DimRange>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const DimRange& x, const DimRange& y) {
+    return x.min == y.min && x.opt == y.opt && x.max == y.max;
+  });
+}
+
+/// PROFILE:NAME=… without the profile, which is kept for the parts that follow; an input's own name may hold a colon.
+std::string withoutProfileName(const std::string& part, const std::vector<std::string>& names,
+                               std::string& profile) {
+  const std::size_t equals = part.rfind('=');
+  const std::string left = part.substr(0, equals);
+  const std::size_t colon = left.find(':');
+  const auto known = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (equals == std::string::npos || known(left) || colon == std::string::npos || colon == 0) return part;
+  std::string name = left.substr(colon + 1);
+  if (name.size() >= 2 && name.front() == '\'' && name.back() == '\'') name = name.substr(1, name.size() - 2);
+  if (!known(name)) return part;
+  profile = left.substr(0, colon);
+  return part.substr(colon + 1);
+}
+
+/// Parts without a profile name fill one profile, until they name an input again: then the next one begins.
+Status addToProfile(Ranges& ranges, const std::string& profile, const std::string& input,
+                    std::vector<DimRange> fresh, const std::string& option) {
+  std::vector<ProfileSpec>& all = ranges.profiles;
+  std::string name = profile;
+  if (name.empty()) {
+    std::size_t count = 0;
+    for (const ProfileSpec& p : all) count += p.name.starts_with("profile") ? 1U : 0U;
+    const auto last = std::find_if(all.begin(), all.end(), [&](const ProfileSpec& p) {
+      return count > 0 && p.name == "profile" + std::to_string(count - 1);
+    });
+    const bool isNext =
+        last != all.end() && last->inputs.contains(input) && !sameRanges(last->inputs[input], fresh);
+    name = "profile" + std::to_string(count == 0 || isNext ? count : count - 1);
+  }
+  auto at = std::find_if(all.begin(), all.end(), [&](const ProfileSpec& p) { return p.name == name; });
+  if (at == all.end()) at = all.insert(all.end(), ProfileSpec{.name = name, .inputs = {}});
+  const auto [it, inserted] = at->inputs.emplace(input, fresh);
+  if (inserted || sameRanges(it->second, fresh)) return Status::ok();
+  return Status(ErrorCode::kUsage, "a profile gives an input two different ranges")
+      .at(option)
+      .fix("give each input once in a profile of this name");
+}
+
+/// The importer wants one range for each input: from the least to the largest of all profiles.
+Status addHulls(Ranges& ranges, const std::vector<NamedRank>& inputs) {
+  std::map<std::string, std::vector<DimRange>> hulls;
+  for (const ProfileSpec& profile : ranges.profiles)
+    for (const auto& [name, dims] : profile.inputs) {
+      const auto [it, inserted] = hulls.emplace(name, dims);
+      if (inserted) continue;
+      if (it->second.size() != dims.size())
+        return Status(ErrorCode::kUsage, "two profiles give an input different numbers of dims")
+            .at("--profile " + name);
+      for (std::size_t i = 0; i < dims.size(); ++i) {
+        it->second[i].min = std::min(it->second[i].min, dims[i].min);
+        it->second[i].max = std::max(it->second[i].max, dims[i].max);
+      }
+    }
+  for (const auto& [name, dims] : hulls)
+    ROTA_RETURN_IF_ERROR(addInputRange(ranges, name, dims, inputs, "--profile " + name));
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<std::vector<std::int64_t>> parseDims(const std::string& text) {
@@ -143,16 +210,18 @@ Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<Na
     }
   }
   for (const std::string& text : arguments.profiles) {
+    std::string profile;
     for (const std::string& part : splitAt(text, ',')) {
-      auto split = splitName(part, names, "--profile");
+      const std::string rest = withoutProfileName(part, names, profile);
+      auto split = splitName(rest, names, "--profile");
       if (!split) return split.status();
       auto range = parseRange(split->second, "--profile " + part);
       if (!range) return range.status();
-      ranges.fromProfile = true;
       ROTA_RETURN_IF_ERROR(
-          addInputRange(ranges, split->first, std::move(*range), inputs, "--profile " + part));
+          addToProfile(ranges, profile, split->first, std::move(*range), "--profile " + part));
     }
   }
+  ROTA_RETURN_IF_ERROR(addHulls(ranges, inputs));
   for (const std::string& text : arguments.dims) {
     const std::size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0)

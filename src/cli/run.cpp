@@ -109,6 +109,7 @@ Result<int> runOnce(const RunArguments& a, const Invocation& invocation) {
   for (const std::string& line : inputs->notes) note(invocation, line);
   auto context = opened->engine->createContext(a.model.threads);
   if (!context) return context.status();
+  if (!a.model.useProfile.empty()) ROTA_RETURN_IF_ERROR((*context)->useProfile(a.model.useProfile));
   for (const auto& [name, tensor] : inputs->tensors)
     ROTA_RETURN_IF_ERROR((*context)->setInput(name, tensor.view()));
   ROTA_RETURN_IF_ERROR((*context)->prepare());
@@ -152,6 +153,8 @@ void addRun(CLI::App& app, Invocation& invocation) {
   addInputOptions(*sub, arguments->inputs, arguments->ranges);
   sub->add_option("--outputs", arguments->outputs,
                   "Folder for NAME.npy of each output; without it a summary is printed");
+  sub->add_option("--use-profile", arguments->model.useProfile,
+                  "Name of the profile that the shapes must lie in; default: any that fits");
   addJsonOption(*sub, invocation);
   sub->footer("Example: rota run model.rota --inputs inputs/ --outputs outputs/");
   onChosen(*sub, invocation, [arguments, &invocation] { return runOnce(*arguments, invocation); });

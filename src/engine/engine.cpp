@@ -29,6 +29,11 @@ class ProgramEngine final : public Engine {
   const std::vector<TensorInfo>& outputs() const override { return outputs_; }
   std::string_view manifest() const override { return manifest_; }
   std::size_t weightsBytes() const override { return weightsBytes_; }
+  std::vector<std::string> profileNames() const override {
+    std::vector<std::string> names;
+    for (const runtime::Profile& profile : loaded_->program->profiles) names.push_back(profile.name);
+    return names;
+  }
 
   Result<std::unique_ptr<Context>> createContext(int threads) override {
     try {

@@ -2,6 +2,7 @@
 #include "engine/inspect.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/prepared.h"
 
@@ -77,6 +78,13 @@ class Inspector {
       out.outputs.push_back(ends(p_.blocks[0].results[i], p_.outputNames[i]));
     for (const runtime::Profile& profile : p_.profiles) out.profiles.push_back(profileText(profile));
     addSteps(0, 0, out.steps);
+    addSyncPoints(out.syncPoints);
+    addFound(out.foundSizes);
+    for (const runtime::Guard& g : p_.guards)
+      out.guards.push_back({g.node,
+                            "'" + runtime::sizeText(p_, g.a) + "' = '" + runtime::sizeText(p_, g.b) + "'" +
+                                (g.kind == runtime::Guard::Kind::kBroadcast ? ", or one of them 1" : ""),
+                            g.block == 0 ? "" : p_.blocks[g.block].name});
     out.arenaBytes = plan_.bytes;
     out.largestLiveSet = plan_.largestLiveSet;
     for (std::size_t v = 0; v < p_.values.size(); ++v)
@@ -211,6 +219,70 @@ class Inspector {
     }
   }
 
+  void addSyncPoints(std::vector<InspectedSync>& points) const {
+    for (const runtime::Block& block : p_.blocks)
+      for (const runtime::Step& step : block.steps) {
+        if (step.kernel != "host.read_sizes") continue;
+        for (std::int32_t v : step.inputs) {
+          if (v == kNone) continue;
+          InspectedSync point{runtime::describeSources(p_, value(v).sources), value(v).name, {}};
+          for (const runtime::SymbolInfo& s : p_.symbols)
+            if (s.origin == SymbolOrigin::kHostResolved && s.value == v)
+              point.symbols.push_back(s.name + " = element " + std::to_string(s.position) + ", " +
+                                      rangeText(s.range));
+          points.push_back(std::move(point));
+        }
+      }
+  }
+
+  static std::string rangeText(const SizeRange& range) {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    if (range.lo == kLeast && range.hi == kMost) return "any number";
+    if (range.hi == kMost) return std::to_string(range.lo) + " or more";
+    if (range.lo == kLeast) return std::to_string(range.hi) + " or less";
+    return std::to_string(range.lo) + " to " + std::to_string(range.hi);
+  }
+
+  /// Input dims range over all profiles.
+  std::vector<SizeRange> bounds() const {
+    std::vector<SizeRange> symbols;
+    for (const runtime::SymbolInfo& s : p_.symbols) {
+      SizeRange range = s.range;
+      bool isFirst = true;
+      for (const runtime::Profile& profile : p_.profiles)
+        for (const runtime::ProfileInput& in : profile.inputs) {
+          if (s.origin != SymbolOrigin::kInputDim || in.value != s.value || s.position >= in.max.size())
+            continue;
+          range.lo = isFirst ? in.min[s.position] : std::min(range.lo, in.min[s.position]);
+          range.hi = isFirst ? in.max[s.position] : std::max(range.hi, in.max[s.position]);
+          isFirst = false;
+        }
+      symbols.push_back(range);
+    }
+    return runtime::entryBounds(p_, symbols);
+  }
+
+  void addFound(std::vector<InspectedFound>& found) const {
+    const std::vector<SizeRange> most = bounds();
+    for (std::size_t i = 0; i < p_.values.size(); ++i) {
+      const auto id = static_cast<std::int32_t>(i);
+      const ValueInfo& v = p_.values[i];
+      const bool owns = index_.value(id).growing || v.storage == Storage::kOutput;
+      if (v.kind != runtime::ValueKind::kTensor || !index_.value(id).dynamicDims || !owns) continue;
+      InspectedFound out{runtime::describeSources(p_, v.sources), v.name, typeText(id), v.rankKnown, 0};
+      std::vector<std::int64_t> dims;
+      for (std::uint32_t d : v.dims) {
+        dims.push_back(std::max<std::int64_t>(0, most[d].hi));
+        out.bounded = out.bounded && most[d].hi != std::numeric_limits<std::int64_t>::max();
+      }
+      const auto bytes = out.bounded ? runtime::layoutBytes(v.dtype, dims, v.layout) : std::nullopt;
+      out.bounded = bytes.has_value();
+      out.mostBytes = bytes.value_or(0);
+      found.push_back(std::move(out));
+    }
+  }
+
   const EngineFile& engine_;
   const Program& p_;
   runtime::ProgramIndex index_;
@@ -306,6 +378,29 @@ void addTimeline(std::string& out, const Inspection& inspection) {
   }
 }
 
+void addSizesFoundLate(std::string& out, const Inspection& in) {
+  if (!in.syncPoints.empty()) {
+    out += "Sync points (sizes that are read from a tensor while running)\n";
+    for (const InspectedSync& s : in.syncPoints) {
+      out += "  " + (s.sources.empty() ? "(no source node)" : s.sources) + "  value " + s.value;
+      for (const std::string& symbol : s.symbols) out += "  " + symbol;
+      out += '\n';
+    }
+  }
+  if (!in.foundSizes.empty()) {
+    out += "Values whose size only the data tells\n";
+    for (const InspectedFound& f : in.foundSizes)
+      out += "  " + (f.sources.empty() ? "(no source node)" : f.sources) + "  value " + f.name + "  " +
+             f.type + (f.bounded ? "  at most " + bytesText(f.mostBytes) : "  unbounded") + "\n";
+  }
+  if (!in.guards.empty()) {
+    out += "Guards\n";
+    for (const InspectedGuard& g : in.guards)
+      out +=
+          "  " + g.text + "  for " + g.node + (g.block.empty() ? "" : "  when '" + g.block + "' runs") + "\n";
+  }
+}
+
 }  // namespace
 
 Inspection inspect(const EngineFile& engine) { return Inspector(engine).run(); }
@@ -325,6 +420,7 @@ std::string inspectText(const Inspection& in) {
     for (const std::string& p : in.profiles) out += "  " + p + "\n";
   }
   addSteps(out, in.steps);
+  addSizesFoundLate(out, in);
   addTimeline(out, in);
   out += "Weights\n";
   for (const Inspection::Weight& w : in.weights)

@@ -34,6 +34,29 @@ struct InspectedStep {
   std::size_t liveBytes = 0;  ///< Arena bytes in use while the step runs.
 };
 
+/// A step after which sizes are read from a small tensor: the host waits for it (decision N4).
+struct InspectedSync {
+  std::string sources;               ///< What computes the tensor.
+  std::string value;                 ///< The tensor.
+  std::vector<std::string> symbols;  ///< "k = element 0, 0 to 100".
+};
+
+/// A value whose size only the data tells.
+struct InspectedFound {
+  std::string sources;
+  std::string name;
+  std::string type;  ///< With symbols.
+  bool bounded = false;
+  std::size_t mostBytes = 0;  ///< When bounded, under the largest input dims.
+};
+
+/// What must hold, and where.
+struct InspectedGuard {
+  std::string node;
+  std::string text;   ///< "'seq' = 'seq_1'".
+  std::string block;  ///< "" for every request, else the branch or body.
+};
+
 struct Inspection {
   std::string file;
   std::string writer;
@@ -48,6 +71,9 @@ struct Inspection {
   std::vector<InspectedValue> outputs;
   std::vector<std::string> profiles;  ///< "small: x 1x2:2x2:4x2".
   std::vector<InspectedStep> steps;
+  std::vector<InspectedSync> syncPoints;
+  std::vector<InspectedFound> foundSizes;
+  std::vector<InspectedGuard> guards;
   std::size_t arenaBytes = 0;
   std::size_t largestLiveSet = 0;
   std::size_t growingValues = 0;

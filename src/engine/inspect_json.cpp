@@ -62,6 +62,18 @@ std::string inspectJson(const Inspection& in) {
   out["memory"] = {{"arena_bytes", in.arenaBytes},
                    {"largest_live_set_bytes", in.largestLiveSet},
                    {"growing_values", in.growingValues}};
+  out["sync_points"] = Json::array();
+  for (const InspectedSync& s : in.syncPoints)
+    out["sync_points"].push_back({{"sources", s.sources}, {"value", s.value}, {"symbols", s.symbols}});
+  out["found_sizes"] = Json::array();
+  for (const InspectedFound& f : in.foundSizes) {
+    Json row = {{"sources", f.sources}, {"value", f.name}, {"type", f.type}, {"bounded", f.bounded}};
+    if (f.bounded) row["most_bytes"] = f.mostBytes;
+    out["found_sizes"].push_back(std::move(row));
+  }
+  out["guards"] = Json::array();
+  for (const InspectedGuard& g : in.guards)
+    out["guards"].push_back({{"node", g.node}, {"guard", g.text}, {"block", g.block}});
   out["steps"] = Json::array();
   for (const InspectedStep& s : in.steps) out["steps"].push_back(stepJson(s));
   out["weights"] = Json::array();

@@ -240,7 +240,12 @@ void PlanReader::read(const schema::Plan& plan) {
             s.position()};
   });
   p.guards = tables(plan.guards(), [&](const schema::Guard& g) -> Guard {
-    return {enumerator(g.kind(), Guard::Kind::kBroadcast), g.a(), g.b(), text(g.node()), text(g.reason())};
+    return {enumerator(g.kind(), Guard::Kind::kBroadcast),
+            g.a(),
+            g.b(),
+            text(g.node()),
+            text(g.reason()),
+            g.block()};
   });
   p.values = tables(plan.values(), [&](const schema::Value& v) { return value(v); });
   p.blocks = tables(plan.blocks(), [&](const schema::Block& b) -> runtime::Block {

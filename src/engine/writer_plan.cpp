@@ -186,7 +186,7 @@ std::string PlanWriter::write(const runtime::Program& p, const Target& builtFor)
   const auto guards = tables(p.guards, [&](const Guard& g) {
     const auto node = text(g.node);
     const auto reason = text(g.reason);
-    return schema::CreateGuard(builder_, number(g.kind), g.a, g.b, node, reason);
+    return schema::CreateGuard(builder_, number(g.kind), g.a, g.b, node, reason, g.block);
   });
   const auto values = tables(p.values, [&](const runtime::ValueInfo& v) { return value(v); });
   const auto blocks = tables(p.blocks, [&](const runtime::Block& b) { return block(b); });

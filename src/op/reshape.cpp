@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reshape. The shape may be computed: known entries are taken as they are, an entry -1 becomes the quotient in which sizes that stand on both
-// sides cancel, and an entry that only the data knows may still turn out to be 0 or -1, which its size expression allows for.
+// sides cancel (the division is exact, which is a guard), and an entry that only the data knows may still turn out to be 0 or -1, which its size expression allows for.
 // Tested by src/op/movement_test.cpp and the node cases of tests/conformance.
 #include <algorithm>
 
@@ -114,6 +114,13 @@ Status inferReshape(InferContext& ctx) {
                      std::to_string(*before) + " elements, as in " + shapeText(ctx, ctx.inputShape(0)),
                      shapeText(ctx, ir::Shape::of(dims)));
   }
+  // Where sizes are symbols this is a guard (an entry -1 divides exactly), and may prove symbols equal.
+  const Size total = product(input);
+  const Size wanted = product(dims);
+  if (total.isValid() && wanted.isValid() && total != wanted)
+    ROTA_RETURN_IF_ERROR(ctx.requireEqual(total, wanted,
+                                          "elements of " + shapeText(ctx, ctx.inputShape(0)) + " and of " +
+                                              shapeText(ctx, ir::Shape::of(dims))));
   ctx.setOutput(0, dtype, ir::Shape::of(std::move(dims)));
   passContents(ctx);
   return Status::ok();

@@ -22,10 +22,7 @@ class Liveness {
         size_(program.sizes.size()) {
     for (std::int32_t r : program.blocks[0].results) needValue(r);
     for (std::int32_t p : program.blocks[0].params) needValue(p);
-    for (const auto& g : program.guards) {
-      needSize(g.a);
-      needSize(g.b);
-    }
+    needGuards(0);
     steps_.resize(program.blocks.size());
     for (std::size_t b = 0; b < program.blocks.size(); ++b) steps_[b].resize(program.blocks[b].steps.size());
     reached_.resize(program.blocks.size());
@@ -65,6 +62,14 @@ class Liveness {
     return false;
   }
 
+  void needGuards(std::uint32_t block) {
+    for (const auto& g : program_.guards) {
+      if (g.block != block) continue;
+      needSize(g.a);
+      needSize(g.b);
+    }
+  }
+
   void needStep(const Step& step) {
     for (std::int32_t in : step.inputs) needValue(in);
     for (std::int32_t out : step.outputs) needValue(out);
@@ -79,6 +84,7 @@ class Liveness {
     for (std::uint32_t b : step.blocks) {
       if (reached_[b]) continue;
       reached_[b] = true;
+      needGuards(b);
       for (std::int32_t p : program_.blocks[b].params) needValue(p);
       for (std::int32_t r : program_.blocks[b].results) needValue(r);
     }
@@ -167,6 +173,7 @@ void applyMaps(Program& program, const Maps& maps) {
   for (auto& g : program.guards) {
     g.a = maps.size(g.a);
     g.b = maps.size(g.b);
+    g.block = static_cast<std::uint32_t>(maps.blocks[g.block]);
   }
   for (auto& v : program.values) {
     for (auto& d : v.dims) d = maps.size(d);
@@ -215,6 +222,7 @@ void compactProgram(Program& program, std::vector<Tensor>& constants) {
       constantUsed[static_cast<std::size_t>(program.values[i].constant)] = true;
   maps.symbols = renumber(program.symbols.size(), [&](std::size_t i) { return symbolUsed[i]; });
   maps.constants = renumber(program.constants.size(), [&](std::size_t i) { return constantUsed[i]; });
+  std::erase_if(program.guards, [&](const runtime::Guard& g) { return maps.blocks[g.block] == kNone; });
   keepMapped(program.sizes, maps.sizes);
   keepMapped(program.symbols, maps.symbols);
   keepMapped(program.values, maps.values);

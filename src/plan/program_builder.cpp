@@ -329,6 +329,7 @@ class Builder final : public tactic::Emitter {
       const auto index = program().blocks.size();
       program().blocks.emplace_back();
       program().blocks[index].name = nested->name;
+      blockOfScope_.insert_or_assign(nested->scope, static_cast<std::uint32_t>(index));
       flow.blocks.push_back(static_cast<std::uint32_t>(index));
       ROTA_RETURN_IF_ERROR(buildNested(*nested, index));
     }
@@ -413,8 +414,11 @@ class Builder final : public tactic::Emitter {
       for (Size s : {g.a, g.b}) {
         for (SymbolId id : sizes().symbolsOf(s)) bound = bound && symbolHome_.contains(id);
       }
-      if (!bound) continue;
+      // Facts of a branch or body hold where its block runs; when the block is gone, nothing depends on them.
+      const auto block = g.scope == 0 ? blockOfScope_.end() : blockOfScope_.find(g.scope);
+      if (!bound || (g.scope != 0 && block == blockOfScope_.end())) continue;
       runtime::Guard guard;
+      if (g.scope != 0) guard.block = block->second;
       guard.kind =
           g.kind == GuardKind::kBroadcast ? runtime::Guard::Kind::kBroadcast : runtime::Guard::Kind::kEqual;
       guard.a = sizes().flatten(g.a, program().sizes);
@@ -456,6 +460,7 @@ class Builder final : public tactic::Emitter {
   std::vector<const ir::Value*> journal_;  // order of placements, to leave a scope
   std::map<Hash128, std::vector<std::int32_t>> constantsByHash_;
   std::map<SymbolId, std::pair<std::int32_t, std::uint32_t>> symbolHome_;
+  std::map<std::uint32_t, std::uint32_t> blockOfScope_;  // ir::Graph::scope -> block of the program
 };
 
 }  // namespace

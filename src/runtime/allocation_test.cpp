@@ -119,5 +119,41 @@ TEST(Allocation, NoneInARunAfterWarmUp) {
   EXPECT_EQ(context->activationBytes(), bytes);
 }
 
+/// A profile that holds 1 to 200 rows.
+ProgramBuilder mixedWithProfile() {
+  ProgramBuilder b = mixed();
+  const auto& params = b.program.blocks[0].params;
+  b.program.profiles.push_back({"rows", {{params[0], {1, 4}, {16, 4}, {200, 4}}}});
+  return b;
+}
+
+TEST(Allocation, AThousandShapesOfAProfileWithoutPrepare) {
+  auto context = mixedWithProfile().context();
+  const Tensor data = Tensor::ofFloat(std::vector<float>(800, 1), {200, 4});
+  const Tensor yes = testing::boolTensor(true);
+  const Tensor no = testing::boolTensor(false);
+  const Tensor trips = Tensor::ofInt64({5}, {});
+  ASSERT_TRUE(context->setInput("trips", trips.view()).isOk());
+  std::int64_t failures = 0;
+  const auto run = [&](std::int64_t rows, bool go) {
+    const std::int64_t dims[2] = {rows, 4};
+    const TensorView x{DType::kFloat32, dims, data.data()};
+    const bool ok = context->setInput("x", x).isOk() &&
+                    context->setInput("go", (go ? yes : no).view()).isOk() && context->run().isOk();
+    auto y = ok ? context->output("y") : Result<TensorView>(Status(ErrorCode::kInternal, "not run"));
+    if (!y || y->dims.size() != 2 || y->dims[0] != rows) ++failures;
+  };
+  run(200, true);  // reference kernels take their scratch memory in their first run
+  run(200, false);
+  const std::size_t bytes = context->activationBytes();
+  const std::int64_t before = allocations;
+  for (std::int64_t i = 0; i < 1000; ++i) run(1 + i * 37 % 200, i % 3 == 0);
+  const std::int64_t after = allocations;
+  EXPECT_EQ(after - before, 0);
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(context->activationBytes(), bytes);
+  EXPECT_EQ(context->implicitPrepares(), 0U);
+}
+
 }  // namespace
 }  // namespace rota::runtime

@@ -59,44 +59,50 @@ void addOrigins(const Program& program, std::uint32_t entry, int depth, std::vec
             std::to_string(symbol.position) + " of " + describeValue(program, symbol.value);
 }
 
-std::string origins(const Program& program, const Guard& guard) {
+std::string origins(const Program& program, std::initializer_list<std::uint32_t> entries) {
   std::vector<SymbolId> seen;
   std::string text;
-  addOrigins(program, guard.a, 16, seen, text);
-  addOrigins(program, guard.b, 16, seen, text);
+  for (std::uint32_t entry : entries) addOrigins(program, entry, 16, seen, text);
   return text;
+}
+
+Status inputError(const Program& program, std::size_t i, ErrorCode code, const char* message) {
+  return Status(code, message).at("input '" + program.inputNames[i] + "'");
 }
 
 Status checkInput(const Program& program, std::size_t i, const InputShape& shape) {
   const ValueInfo& v = program.values[static_cast<std::size_t>(program.blocks[0].params[i])];
-  const std::string where = "input '" + program.inputNames[i] + "'";
   if (shape.dtype == DType::kUndefined)
-    return Status(ErrorCode::kInputMissing, "An input has not been given")
-        .at(where)
+    return inputError(program, i, ErrorCode::kInputMissing, "An input has not been given")
         .fix("give every input of the model");
   if (shape.dtype != v.dtype)
-    return Status(ErrorCode::kInputType, "An input has the wrong element type")
-        .at(where)
+    return inputError(program, i, ErrorCode::kInputType, "An input has the wrong element type")
         .expected(info(v.dtype).name)
         .found(info(shape.dtype).name)
         .fix("convert the data before binding it");
   if (v.rankKnown && shape.dims.size() != v.dims.size()) {
     std::string dims;
     for (std::uint32_t d : v.dims) dims += (dims.empty() ? "" : ", ") + sizeText(program, d);
-    return Status(ErrorCode::kInputShape, "An input has the wrong number of dims")
-        .at(where)
+    return inputError(program, i, ErrorCode::kInputShape, "An input has the wrong number of dims")
         .expected("[" + dims + "]")
         .found(dimsText(shape.dims));
   }
   if (shape.dims.size() > kMaxRank)
-    return Status(ErrorCode::kInputShape, "An input has too many dims")
-        .at(where)
+    return inputError(program, i, ErrorCode::kInputShape, "An input has too many dims")
         .expected("at most 16")
         .found(std::to_string(shape.dims.size()));
   if (!layoutBytes(v.dtype, shape.dims, v.layout))
-    return Status(ErrorCode::kInputShape, "An input has a negative dim, or more bytes than can be addressed")
-        .at(where)
+    return inputError(program, i, ErrorCode::kInputShape,
+                      "An input has a negative dim, or more bytes than can be addressed")
         .found(dimsText(shape.dims));
+  for (std::size_t d = 0; v.rankKnown && d < v.dims.size(); ++d) {
+    const SizeContext::FlatOp& op = program.sizes[v.dims[d]];
+    if (op.op == SizeContext::Op::kConstant && op.immediate != shape.dims[d])
+      return Status(ErrorCode::kInputShape, "An input has the wrong size")
+          .at(dimName(program, i, d))
+          .expected(std::to_string(op.immediate))
+          .found(std::to_string(shape.dims[d]));
+  }
   return Status::ok();
 }
 
@@ -137,60 +143,115 @@ Status checkDims(const Program& program, std::span<const InputShape> inputs, con
   return Status::ok();
 }
 
-/// The first dim that lies outside `profile`, as an error.
-Status insideProfile(const Program& program, std::span<const InputShape> inputs, const Profile& profile,
-                     std::size_t& agreed) {
-  agreed = 0;
+/// How many dims lie inside `profile`, and the first one that does not.
+struct ProfileFit {
+  std::size_t agreed = 0;
+  bool fits = true;
+  std::size_t input = 0, dim = 0;
+  SizeRange range;
+  double largest = 0;  ///< Elements of all inputs at the maximum.
+};
+
+ProfileFit fitOf(const Program& program, std::span<const InputShape> inputs, const Profile& profile) {
+  ProfileFit fit;
   for (const ProfileInput& in : profile.inputs) {
     const std::size_t i = inputOf(program, in.value);
+    double elements = 1;
     for (std::size_t d = 0; d < in.min.size() && d < inputs[i].dims.size(); ++d) {
+      elements *= static_cast<double>(in.max[d]);
       const std::int64_t value = inputs[i].dims[d];
       if (value >= in.min[d] && value <= in.max[d]) {
-        ++agreed;
-        continue;
+        ++fit.agreed;
+      } else if (fit.fits) {
+        fit.fits = false;
+        fit.input = i;
+        fit.dim = d;
+        fit.range = {in.min[d], in.max[d]};
       }
-      return Status(ErrorCode::kOutOfProfile, "A dim is outside its profile")
-          .at(dimName(program, i, d))
-          .expected(rangeText({in.min[d], in.max[d]}) + " (profile '" + profile.name + "')")
-          .found(std::to_string(value))
-          .fix("use a shape inside a profile, or build the engine with a profile that has this shape");
     }
+    fit.largest += elements;
   }
-  return Status::ok();
+  return fit;
 }
 
-Status checkProfiles(const Program& program, std::span<const InputShape> inputs) {
-  Status nearest;
-  std::size_t most = 0;
-  for (const Profile& profile : program.profiles) {
-    std::size_t agreed = 0;
-    Status status = insideProfile(program, inputs, profile, agreed);
-    if (status.isOk()) return status;
-    if (nearest.isOk() || agreed > most) {
-      nearest = std::move(status);
-      most = agreed;
-    }
-  }
-  return nearest;
+Status outside(const Program& program, std::span<const InputShape> inputs, const Profile& profile,
+               const ProfileFit& fit) {
+  return Status(ErrorCode::kOutOfProfile, "A dim is outside its profile")
+      .at(dimName(program, fit.input, fit.dim))
+      .expected(rangeText(fit.range) + " (profile '" + profile.name + "')")
+      .found(std::to_string(inputs[fit.input].dims[fit.dim]))
+      .fix("use a shape inside a profile, or build the engine with a profile that has this shape");
 }
 
 }  // namespace
 
-Status checkGuard(const Program& program, const SizeValues& sizes, std::uint32_t index) {
+Result<std::int32_t> chooseProfile(const Program& program, std::span<const InputShape> inputs,
+                                   std::int32_t wanted) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (program.values[static_cast<std::size_t>(program.blocks[0].params[i])].kind == ValueKind::kTensor) {
+      Status status = checkInput(program, i, inputs[i]);
+      if (!status.isOk()) return status;
+    }
+  std::int32_t best = kAnyProfile;
+  std::size_t nearest = 0;
+  ProfileFit bestFit, nearestFit;
+  for (std::size_t p = 0; p < program.profiles.size(); ++p) {
+    if (wanted != kAnyProfile && static_cast<std::int32_t>(p) != wanted) continue;
+    const ProfileFit fit = fitOf(program, inputs, program.profiles[p]);
+    if (fit.fits && (best == kAnyProfile || fit.largest < bestFit.largest)) {
+      best = static_cast<std::int32_t>(p);
+      bestFit = fit;
+    }
+    if (!fit.fits && (nearestFit.fits || fit.agreed > nearestFit.agreed)) {
+      nearest = p;
+      nearestFit = fit;
+    }
+  }
+  if (best == kAnyProfile && !nearestFit.fits)
+    return outside(program, inputs, program.profiles[nearest], nearestFit);
+  return best;
+}
+
+bool holds(const Program& program, const SizeValues& sizes, std::uint32_t index) {
   const Guard& guard = program.guards[index];
-  if (!sizes.isKnown(guard.a) || !sizes.isKnown(guard.b)) return Status::ok();
+  if (!sizes.isKnown(guard.a) || !sizes.isKnown(guard.b)) return true;
   const std::int64_t a = sizes.value(guard.a);
   const std::int64_t b = sizes.value(guard.b);
-  if (a == b || (guard.kind == Guard::Kind::kBroadcast && (a == 1 || b == 1))) return Status::ok();
-  const std::string where = origins(program, guard);
+  return a == b || (guard.kind == Guard::Kind::kBroadcast && (a == 1 || b == 1));
+}
+
+Status checkGuard(const Program& program, const SizeValues& sizes, std::uint32_t index) {
+  if (holds(program, sizes, index)) return Status::ok();
+  const Guard& guard = program.guards[index];
+  const std::string where = origins(program, {guard.a, guard.b});
   const bool equal = guard.kind == Guard::Kind::kEqual;
   return Status(ErrorCode::kShapeGuard, equal ? "Two sizes that must be equal differ"
                                               : "Two sizes that must be equal, or one of them 1, differ")
       .at(guard.node)
       .expected("'" + sizeText(program, guard.a) + "' = '" + sizeText(program, guard.b) + "'" +
                 (guard.reason.empty() ? "" : " (" + guard.reason + ")"))
-      .found(std::to_string(a) + " and " + std::to_string(b) + (where.empty() ? "" : ", where " + where))
+      .found(std::to_string(sizes.value(guard.a)) + " and " + std::to_string(sizes.value(guard.b)) +
+             (where.empty() ? "" : ", where " + where))
       .fix("give inputs whose dims agree");
+}
+
+Status badDims(const Program& program, const SizeValues& sizes, std::int32_t value, Dims dims) {
+  const ValueInfo& v = program.values[static_cast<std::size_t>(value)];
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] >= 0) continue;
+    const std::string where = origins(program, {v.dims[d]});
+    std::string sources = describeSources(program, v.sources);
+    return Status(ErrorCode::kShapeGuard, "A size that the model computes is negative")
+        .at(sources.empty() ? describeValue(program, value) : std::move(sources))
+        .expected("0 or more for '" + sizeText(program, v.dims[d]) + "', dim " + std::to_string(d) +
+                  " of value '" + v.name + "'")
+        .found(std::to_string(sizes.value(v.dims[d])) + (where.empty() ? "" : ", where " + where))
+        .fix("give larger inputs");
+  }
+  return Status(ErrorCode::kShapeMismatch, "A tensor has more bytes than can be addressed")
+      .at(describeValue(program, value))
+      .found(dimsText(dims))
+      .fix("check the input shapes");
 }
 
 Status checkFound(const Program& program, SymbolId symbol, std::int64_t value) {
@@ -201,19 +262,15 @@ Status checkFound(const Program& program, SymbolId symbol, std::int64_t value) {
       .found(std::to_string(value));
 }
 
-Result<SizeValues> bindSizes(const ProgramIndex& index, std::span<const InputShape> inputs) {
+Status bindSizes(const ProgramIndex& index, std::span<const InputShape> inputs, SizeValues& sizes) {
   const Program& program = index.program();
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (program.values[static_cast<std::size_t>(program.blocks[0].params[i])].kind == ValueKind::kTensor)
-      ROTA_RETURN_IF_ERROR(checkInput(program, i, inputs[i]));
-  SizeValues sizes(index.sizes());
+  sizes.clear();
   ROTA_RETURN_IF_ERROR(bindSymbols(program, inputs, sizes));
   sizes.evaluate();
   ROTA_RETURN_IF_ERROR(checkDims(program, inputs, sizes));
-  ROTA_RETURN_IF_ERROR(checkProfiles(program, inputs));
   for (std::uint32_t guard : index.sizes().staticGuards())
     ROTA_RETURN_IF_ERROR(checkGuard(program, sizes, guard));
-  return sizes;
+  return Status::ok();
 }
 
 }  // namespace rota::runtime

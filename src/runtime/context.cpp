@@ -63,9 +63,12 @@ class ProgramContext final : public Context {
   Status setInput(std::string_view name, const TensorView& value) override;
   Status setInputSequence(std::string_view name, std::span<const TensorView> elements) override;
   Status setOutputBuffer(std::string_view name, void* data, std::size_t capacityBytes) override;
+  Status useProfile(std::string_view name) override;
   Status prepare() override {
     return contained([&] { return bind(); });
   }
+  /// Makes the bindings of the profiles, with memory for the largest shape of each.
+  Status prepareProfiles();
   Status run() override {
     return contained([&] { return runOnce(); });
   }
@@ -86,8 +89,14 @@ class ProgramContext final : public Context {
   bool matches(const Prepared& prepared) const;
   Prepared* findPrepared();
   Status bind();
+  Status bindEveryShape();
+  Status bindProfile(std::int32_t profile);
   Status createPrepared();
-  Status reserveMemory();
+  Status createForProfile(std::int32_t profile, bool fromRequest);
+  bool cornerSizes(std::int32_t profile, std::vector<std::int64_t> ProfileInput::* corner,
+                   SizeValues& sizes) const;
+  Status reserveMemory(Prepared& prepared);
+  void gatherShapes();
   Status allGiven() const;
   Status runOnce();
   Status placeInputs();
@@ -104,6 +113,10 @@ class ProgramContext final : public Context {
   std::vector<InputSlot> inputs_;
   std::vector<ResultSlot> results_;
   std::vector<std::unique_ptr<Prepared>> cache_;
+  std::vector<std::unique_ptr<Prepared>> everyShape_;  // by profile; one when there is none
+  std::vector<InputShape> shapes_;
+  std::int32_t wantedProfile_ = kAnyProfile;
+  bool dimsAreFixed_ = true;
   Prepared* current_ = nullptr;
   bool shapesChanged_ = true;
   bool hasRun_ = false;
@@ -133,6 +146,15 @@ ProgramContext::ProgramContext(std::shared_ptr<const LoadedProgram> loaded,
     results_[i].output = output;
   }
   memory_.stepUs.assign(loaded_->index->stepCount(), 0.0);
+  shapes_.reserve(inputs_.size());
+  everyShape_.resize(std::max<std::size_t>(1, program().profiles.size()));
+  for (const InputSlot& slot : inputs_) {
+    const ValueInfo& v = info(slot.value);
+    if (v.kind != ValueKind::kTensor) continue;
+    dimsAreFixed_ = dimsAreFixed_ && v.rankKnown;
+    for (std::uint32_t d : v.dims)
+      dimsAreFixed_ = dimsAreFixed_ && program().sizes[d].op == SizeContext::Op::kConstant;
+  }
   cache_.reserve(kBoundShapes + 1);
 }
 
@@ -255,8 +277,37 @@ Prepared* ProgramContext::findPrepared() {
   return nullptr;
 }
 
+Status ProgramContext::useProfile(std::string_view name) {
+  std::int32_t wanted = kAnyProfile;
+  std::vector<std::string> names;
+  for (std::size_t p = 0; p < program().profiles.size(); ++p) {
+    names.push_back(program().profiles[p].name);
+    if (name == names.back()) wanted = static_cast<std::int32_t>(p);
+  }
+  if (!name.empty() && wanted == kAnyProfile)
+    return Status(ErrorCode::kUnknownName, "The engine has no profile of this name")
+        .expected(knownNames(names))
+        .found("'" + std::string(name) + "'");
+  if (wanted == wantedProfile_) return Status::ok();
+  wantedProfile_ = wanted;
+  shapesChanged_ = true;
+  return Status::ok();
+}
+
+void ProgramContext::gatherShapes() {
+  shapes_.clear();
+  for (const InputSlot& slot : inputs_) {
+    const bool isTensor = info(slot.value).kind == ValueKind::kTensor;
+    shapes_.push_back({isTensor ? info(slot.value).dtype : DType::kUndefined, slot.dimsView()});
+  }
+}
+
 Status ProgramContext::bind() {
   ROTA_RETURN_IF_ERROR(allGiven());
+  current_ = nullptr;
+  gatherShapes();
+  auto profile = chooseProfile(program(), shapes_, wantedProfile_);
+  if (!profile) return profile.status();
   current_ = findPrepared();
   if (current_ == nullptr) ROTA_RETURN_IF_ERROR(createPrepared());
   current_->lastUse = ++clock_;
@@ -265,18 +316,102 @@ Status ProgramContext::bind() {
   return Status::ok();
 }
 
+/// For `run` of shapes that nobody has prepared.
+Status ProgramContext::bindEveryShape() {
+  if (dimsAreFixed_) {
+    ++implicitPrepares_;
+    return bind();
+  }
+  ROTA_RETURN_IF_ERROR(allGiven());
+  current_ = nullptr;
+  gatherShapes();
+  auto profile = chooseProfile(program(), shapes_, wantedProfile_);
+  if (!profile) return profile.status();
+  if (Prepared* known = findPrepared()) {
+    current_ = known;
+    current_->lastUse = ++clock_;
+    if (current_->arena() != memory_.arena.data()) current_->place(memory_.arena.data());
+  } else {
+    ROTA_RETURN_IF_ERROR(bindProfile(*profile));
+  }
+  shapesChanged_ = false;
+  return Status::ok();
+}
+
+/// Moves the binding of a profile to the dims of the inputs.
+Status ProgramContext::bindProfile(std::int32_t profile) {
+  std::unique_ptr<Prepared>& binding = everyShape_[static_cast<std::size_t>(std::max(profile, 0))];
+  if (binding == nullptr) {
+    ++implicitPrepares_;
+    ROTA_RETURN_IF_ERROR(createForProfile(profile, true));
+  }
+  ROTA_RETURN_IF_ERROR(bindSizes(*loaded_->index, shapes_, binding->sizes()));
+  bool grew = false;
+  ROTA_RETURN_IF_ERROR(binding->rebind(grew));
+  if (grew) {
+    ++implicitPrepares_;
+    ROTA_RETURN_IF_ERROR(reserveMemory(*binding));
+  }
+  binding->place(memory_.arena.data());
+  current_ = binding.get();
+  return Status::ok();
+}
+
+/// The sizes of one corner of a profile; false when a guard does not hold there.
+bool ProgramContext::cornerSizes(std::int32_t profile, std::vector<std::int64_t> ProfileInput::* corner,
+                                 SizeValues& sizes) const {
+  const Program& p = program();
+  sizes.clear();
+  for (std::size_t s = 0; s < p.symbols.size(); ++s) {
+    const SymbolInfo& symbol = p.symbols[s];
+    if (symbol.origin != SymbolOrigin::kInputDim) continue;
+    std::int64_t value = std::clamp<std::int64_t>(1, symbol.range.lo, symbol.range.hi);
+    for (const ProfileInput& in : p.profiles[static_cast<std::size_t>(profile)].inputs)
+      if (in.value == symbol.value && symbol.position < (in.*corner).size())
+        value = (in.*corner)[symbol.position];
+    sizes.setSymbol(static_cast<SymbolId>(s), value);
+  }
+  sizes.evaluate();
+  const auto guards = loaded_->index->sizes().staticGuards();
+  return std::all_of(guards.begin(), guards.end(), [&](std::uint32_t g) { return holds(p, sizes, g); });
+}
+
+/// Warmed up at the shapes that are bound, or at the largest shape of the profile, where it is one.
+Status ProgramContext::createForProfile(std::int32_t profile, bool fromRequest) {
+  SizeValues sizes(loaded_->index->sizes());
+  const Profile* ranges =
+      profile == kAnyProfile ? nullptr : &program().profiles[static_cast<std::size_t>(profile)];
+  if (fromRequest) {
+    ROTA_RETURN_IF_ERROR(bindSizes(*loaded_->index, shapes_, sizes));
+  } else {
+    if (!cornerSizes(profile, &ProfileInput::max, sizes) && !cornerSizes(profile, &ProfileInput::opt, sizes))
+      cornerSizes(profile, &ProfileInput::min, sizes);
+  }
+  auto prepared = Prepared::createForProfile(*loaded_, std::move(sizes), *threads_, ranges);
+  if (!prepared) return prepared.status();
+  ROTA_RETURN_IF_ERROR(reserveMemory(**prepared));
+  everyShape_[static_cast<std::size_t>(std::max(profile, 0))] = std::move(*prepared);
+  return Status::ok();
+}
+
+Status ProgramContext::prepareProfiles() {
+  if (dimsAreFixed_) return Status::ok();
+  for (std::size_t p = 0; p < program().profiles.size(); ++p) {
+    // Where no corner fits the model, or the memory for it is not there, the binding is made for the first shape that comes, and the error is that shape's.
+    static_cast<void>(createForProfile(static_cast<std::int32_t>(p), false));
+  }
+  return Status::ok();
+}
+
 Status ProgramContext::createPrepared() {
-  std::vector<InputShape> shapes;
   std::vector<std::int64_t> key;
   for (const InputSlot& slot : inputs_) {
-    const bool isTensor = info(slot.value).kind == ValueKind::kTensor;
-    shapes.push_back({isTensor ? info(slot.value).dtype : DType::kUndefined, slot.dimsView()});
     key.push_back(slot.rank);
     key.insert(key.end(), slot.dims.begin(), slot.dims.begin() + slot.rank);
   }
-  auto sizes = bindSizes(*loaded_->index, shapes);
-  if (!sizes) return sizes.status();
-  auto prepared = Prepared::create(*loaded_, std::move(*sizes), *threads_);
+  SizeValues sizes(loaded_->index->sizes());
+  ROTA_RETURN_IF_ERROR(bindSizes(*loaded_->index, shapes_, sizes));
+  auto prepared = Prepared::create(*loaded_, std::move(sizes), *threads_);
   if (!prepared) return prepared.status();
   (*prepared)->key = std::move(key);
   if (cache_.size() >= kBoundShapes)
@@ -284,7 +419,7 @@ Status ProgramContext::createPrepared() {
                                   [](const auto& a, const auto& b) { return a->lastUse < b->lastUse; }));
   cache_.push_back(std::move(*prepared));
   current_ = cache_.back().get();
-  Status status = reserveMemory();
+  Status status = reserveMemory(*current_);
   if (!status.isOk()) {
     current_ = nullptr;
     cache_.pop_back();
@@ -292,22 +427,26 @@ Status ProgramContext::createPrepared() {
   return status;
 }
 
-Status ProgramContext::reserveMemory() {
-  ROTA_RETURN_IF_ERROR(memory_.arena.reserveExactly(current_->arenaBytes()));
-  current_->place(memory_.arena.data());
-  const std::vector<std::size_t>& bounds = current_->growingBounds();
+Status ProgramContext::reserveMemory(Prepared& prepared) {
+  ROTA_RETURN_IF_ERROR(memory_.arena.reserveExactly(prepared.arenaBytes()));
+  prepared.place(memory_.arena.data());
+  const std::vector<std::size_t>& bounds = prepared.growingBounds();
   for (std::size_t v = 0; v < bounds.size(); ++v)
     if (bounds[v] != 0) ROTA_RETURN_IF_ERROR(memory_.growing[v].reserve(bounds[v]));
+  for (ResultSlot& slot : results_) {
+    if (info(slot.value).kind != ValueKind::kTensor || slot.caller != nullptr) continue;
+    const std::size_t bytes = prepared.reservedBytes(slot.value);
+    if (bytes == 0) continue;
+    GrowingBuffer& buffer =
+        slot.output == kNone ? slot.copy : memory_.outputs[static_cast<std::size_t>(slot.output)].own;
+    ROTA_RETURN_IF_ERROR(buffer.reserve(bytes));
+  }
   return Status::ok();
 }
 
 Status ProgramContext::runOnce() {
   hasRun_ = false;
-  if (shapesChanged_ || current_ == nullptr) {
-    ROTA_RETURN_IF_ERROR(allGiven());
-    if (findPrepared() == nullptr) ++implicitPrepares_;
-    ROTA_RETURN_IF_ERROR(bind());
-  }
+  if (shapesChanged_ || current_ == nullptr) ROTA_RETURN_IF_ERROR(bindEveryShape());
   ROTA_RETURN_IF_ERROR(placeInputs());
   ROTA_RETURN_IF_ERROR(placeOutputs());
   ROTA_RETURN_IF_ERROR(Executor(*current_, memory_, *threads_).run());
@@ -506,7 +645,10 @@ Result<std::shared_ptr<const LoadedProgram>> loadProgram(std::shared_ptr<const P
 
 Result<std::unique_ptr<Context>> createContext(std::shared_ptr<const LoadedProgram> program,
                                                std::shared_ptr<ThreadPool> threads) {
-  return std::unique_ptr<Context>(std::make_unique<ProgramContext>(std::move(program), std::move(threads)));
+  auto context = std::make_unique<ProgramContext>(std::move(program), std::move(threads));
+  Status status = context->prepareProfiles();
+  if (!status.isOk()) return status;
+  return std::unique_ptr<Context>(std::move(context));
 }
 
 std::vector<TensorInfo> inputInfo(const Program& program) {

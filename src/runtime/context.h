@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs ready to run, and the contexts that run them.
 //
-// A LoadedProgram is immutable and shared. A context keeps the last few bound shapes (least recently used out), one arena for all of them, and
-// the growing buffers; a run of bound shapes finds its binding by comparing dims and then only executes steps.
-// Tested by src/runtime/context_test.cpp.
+// A LoadedProgram is immutable and shared. A context keeps the last few prepared shapes (least recently used out), one binding for each profile
+// that takes every shape inside it, one arena for all of them, and the growing buffers. A run of prepared shapes finds its binding by comparing
+// dims and then only executes steps; a run of other shapes moves the binding of its profile to them, which allocates nothing (decision N18).
+// Tested by src/runtime/context_test.cpp and src/runtime/profile_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -120,7 +120,7 @@ Status Executor::runIf(StepState& step) {
   auto condition = scalarOf(step.step->inputs[0], "The condition of an If");
   if (!condition) return condition.status();
   const std::uint32_t taken = step.step->blocks[*condition != 0 ? 0 : 1];
-  ROTA_RETURN_IF_ERROR(runBlock(taken));
+  ROTA_RETURN_IF_ERROR(runNested(taken));
   const std::vector<std::int32_t>& results = program_.blocks[taken].results;
   for (std::size_t i = 0; i < results.size(); ++i)
     if (step.step->outputs[i] != kNone) ROTA_RETURN_IF_ERROR(assign(step.step->outputs[i], results[i]));
@@ -242,7 +242,7 @@ Status Executor::runLoop(StepState& step) {
     step.condition = 1;
     forgetSymbols(bodyId);
     ROTA_RETURN_IF_ERROR(bindCarried(step));
-    ROTA_RETURN_IF_ERROR(runBlock(bodyId));
+    ROTA_RETURN_IF_ERROR(runNested(bodyId));
     auto condition = scalarOf(body.results[0], "The condition that a Loop's body computes");
     if (!condition) return condition.status();
     goOn = *condition != 0;
@@ -420,7 +420,7 @@ Status Executor::runScan(StepState& step) {
     forgetSymbols(bodyId);
     ROTA_RETURN_IF_ERROR(bindCarried(step));
     ROTA_RETURN_IF_ERROR(bindSlices(step, turn, *length));
-    ROTA_RETURN_IF_ERROR(runBlock(bodyId));
+    ROTA_RETURN_IF_ERROR(runNested(bodyId));
     for (std::size_t i = carried; i < scan.outputs.size(); ++i)
       if (scan.outputs[i] != kNone) ROTA_RETURN_IF_ERROR(stackTurn(step, i, turn, *length));
     ROTA_RETURN_IF_ERROR(carry(step, turn));

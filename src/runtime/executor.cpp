@@ -28,7 +28,8 @@ RunMemory::RunMemory(const Program& program)
     : growing(program.values.size()),
       spare(program.values.size()),
       sequences(program.values.size()),
-      outputOf(program.values.size(), kNone) {
+      outputOf(program.values.size(), kNone),
+      activeBlocks(program.blocks.size(), 0) {
   for (std::size_t v = 0; v < program.values.size(); ++v) {
     if (program.values[v].storage == Storage::kOutput) {
       outputOf[v] = static_cast<std::int32_t>(outputs.size());
@@ -50,6 +51,7 @@ std::size_t RunMemory::bytes() const {
 Status Executor::run() {
   for (SymbolId symbol : prepared_.index().runtimeSymbols()) prepared_.sizes().forget(symbol);
   if (memory_.profiling) std::fill(memory_.stepUs.begin(), memory_.stepUs.end(), 0.0);
+  std::fill(memory_.activeBlocks.begin(), memory_.activeBlocks.end(), std::uint8_t{0});
   ROTA_RETURN_IF_ERROR(runBlock(0));
   for (std::int32_t v : program_.blocks[0].results)
     if (facts(v).dynamicAlias) ROTA_RETURN_IF_ERROR(resolveAlias(v));
@@ -68,6 +70,17 @@ Status Executor::runBlock(std::uint32_t block) {
     Status status = runStep(step);
     if (!status.isOk()) return located(std::move(status), program_, *step.step);
   }
+  return Status::ok();
+}
+
+Status Executor::runNested(std::uint32_t block) {
+  for (std::uint32_t guard : prepared_.index().sizes().blockGuards(block))
+    ROTA_RETURN_IF_ERROR(checkGuard(program_, prepared_.sizes(), guard));
+  if (!prepared_.blockFault(block).isOk()) return prepared_.blockFault(block);
+  memory_.activeBlocks[block] = 1;
+  ROTA_RETURN_IF_ERROR(
+      runBlock(block));  // after an error the run ends, and the next one starts with no block active
+  memory_.activeBlocks[block] = 0;
   return Status::ok();
 }
 
@@ -316,8 +329,11 @@ Status Executor::bindSymbols(std::int32_t value) {
 Status Executor::bindSymbol(SymbolId symbol, std::int64_t found) {
   ROTA_RETURN_IF_ERROR(checkFound(program_, symbol, found));
   prepared_.sizes().bind(symbol, found);
-  for (std::uint32_t guard : prepared_.index().sizes().guards(symbol))
-    ROTA_RETURN_IF_ERROR(checkGuard(program_, prepared_.sizes(), guard));
+  for (std::uint32_t guard : prepared_.index().sizes().guards(symbol)) {
+    const std::uint32_t block = program_.guards[guard].block;
+    if (block == 0 || memory_.activeBlocks[block] != 0)
+      ROTA_RETURN_IF_ERROR(checkGuard(program_, prepared_.sizes(), guard));
+  }
   return Status::ok();
 }
 

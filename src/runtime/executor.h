@@ -37,6 +37,7 @@ struct RunMemory {
   std::vector<OutputMemory> outputs;     ///< By output value; see outputOf.
   std::vector<std::int32_t> outputOf;    ///< Value -> index into outputs, or kNone.
   std::vector<double> stepUs;            ///< By step ordinal.
+  std::vector<std::uint8_t> activeBlocks;  ///< Nested blocks that are running: their guards hold.
   bool profiling = false;
 };
 
@@ -53,6 +54,8 @@ class Executor final : private ref::KernelHost, private OutputSizer {
 
  private:
   Status runBlock(std::uint32_t block);
+  /// A branch or body: its guards are checked first, and hold while it runs.
+  Status runNested(std::uint32_t block);
   Status runStep(StepState& step);
   Status runTimed(StepState& step);
   Status runKernel(StepState& step);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/check.h"
+#include "runtime/binding.h"
 #include "runtime/kernel_names.h"
 
 namespace rota::runtime {
@@ -13,6 +14,9 @@ namespace {
 
 /// Buffers of values with a bound are reserved at the bound up to this size; above, they grow as needed.
 constexpr std::size_t kReserveLimit = std::size_t{64} << 20;
+/// An interval bound is believed up to this multiple of what the largest shape of the profile needs.
+constexpr std::size_t kLooseFactor = 4;
+constexpr std::size_t kLooseFrom = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -59,9 +63,35 @@ Result<std::unique_ptr<Prepared>> Prepared::create(const LoadedProgram& loaded, 
                                                    ThreadPool& threads) {
   std::unique_ptr<Prepared> prepared(new Prepared(loaded, std::move(sizes)));
   ROTA_RETURN_IF_ERROR(prepared->createValues());
+  prepared->findBounds(nullptr);
   ROTA_RETURN_IF_ERROR(prepared->createSteps(threads));
+  prepared->reserve();
   prepared->planArena();
   return prepared;
+}
+
+Result<std::unique_ptr<Prepared>> Prepared::createForProfile(const LoadedProgram& loaded, SizeValues sizes,
+                                                             ThreadPool& threads, const Profile* profile) {
+  std::unique_ptr<Prepared> prepared(new Prepared(loaded, std::move(sizes)));
+  prepared->everyShape_ = true;
+  ROTA_RETURN_IF_ERROR(prepared->createValues());
+  prepared->findBounds(profile);
+  ROTA_RETURN_IF_ERROR(prepared->createSteps(threads));
+  prepared->reserve();
+  prepared->planArena();
+  return prepared;
+}
+
+Status Prepared::rebind(bool& grew) {
+  ROTA_RETURN_IF_ERROR(bindValues());
+  for (std::vector<StepState>& block : blocks_)
+    for (StepState& s : block) {
+      refresh(s);
+      ROTA_RETURN_IF_ERROR(prepareStep(s));
+    }
+  grew = reserve();
+  if (grew) planArena();
+  return Status::ok();
 }
 
 Status Prepared::createValues() {
@@ -72,50 +102,122 @@ Status Prepared::createValues() {
   aliasOffsets_.assign(count, 0);
   arenaOffsets_.assign(count, 0);
   growingBounds_.assign(count, 0);
-  std::vector<SizeRange> bounds;
+  reserved_.assign(count, 0);
+  faults_.resize(program.blocks.size());
   for (std::size_t i = 0; i < count; ++i) {
     const ValueInfo& info = program.values[i];
-    const auto id = static_cast<std::int32_t>(i);
-    const ValueFacts& facts = index().value(id);
     ValueState& state = values_[i];
-    state.dims = dimsPool_.data() + facts.dimsAt;
+    state.dims = dimsPool_.data() + index().value(static_cast<std::int32_t>(i)).dimsAt;
     state.rank = static_cast<std::uint32_t>(info.dims.size());
-    if (info.kind != ValueKind::kTensor) continue;
-    if (!facts.dynamicDims) {
-      for (std::size_t d = 0; d < info.dims.size(); ++d) {
-        if (!sizes_.isKnown(info.dims[d])) return unknownSize(program, id, info.dims[d]);
-        state.dims[d] = sizes_.value(info.dims[d]);
-      }
-      const auto bytes = layoutBytes(info.dtype, state.dimsView(), info.layout);
-      if (!bytes)
-        return Status(ErrorCode::kShapeMismatch,
-                      "A tensor has a negative dim, or more bytes than can be addressed")
-            .at(describeValue(program, id))
-            .found(dimsText(state.dimsView()))
-            .fix("check the input shapes");
-      state.bytes = *bytes;
-      growingBounds_[i] = facts.growing ? *bytes : 0;
-    } else if (info.rankKnown && (facts.growing || info.storage == Storage::kBlockParam)) {
-      if (bounds.empty()) bounds = sizes_.bounds();
-      std::array<std::int64_t, kMaxRank> upper{};
-      bool bounded = true;
-      for (std::size_t d = 0; d < info.dims.size(); ++d) {
-        upper[d] = std::max<std::int64_t>(bounds[info.dims[d]].hi, 0);
-        bounded &= upper[d] != std::numeric_limits<std::int64_t>::max();
-      }
-      const auto bytes = layoutBytes(info.dtype, Dims(upper.data(), info.dims.size()), info.layout);
-      if (bounded && bytes && *bytes <= kReserveLimit) growingBounds_[i] = *bytes;
-    }
     if (info.storage == Storage::kConstant)
       state.data = const_cast<std::byte*>(loaded_->constants[static_cast<std::size_t>(info.constant)]);
   }
-  for (std::size_t i = 0; i < count; ++i)
-    if (program.values[i].storage == Storage::kAlias)
-      ROTA_RETURN_IF_ERROR(checkAlias(static_cast<std::int32_t>(i)));
-  for (std::size_t i = 0; i < count; ++i)
+  return bindValues();
+}
+
+Status Prepared::bindValues() {
+  const Program& program = *loaded_->program;
+  for (Status& fault : faults_) fault = Status::ok();
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const auto id = static_cast<std::int32_t>(i);
+    if (program.values[i].kind != ValueKind::kTensor || index().value(id).dynamicDims) continue;
+    Status status = bindValue(id);
+    if (!status.isOk()) ROTA_RETURN_IF_ERROR(faultOf(id, std::move(status)));
+  }
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (program.values[i].storage != Storage::kAlias) continue;
+    const auto id = static_cast<std::int32_t>(i);
+    Status status = checkAlias(id);
+    if (!status.isOk()) ROTA_RETURN_IF_ERROR(faultOf(id, std::move(status)));
+  }
+  for (std::size_t i = 0; i < values_.size(); ++i)
     if (program.values[i].storage == Storage::kConstant)
       setData(static_cast<std::int32_t>(i), values_[i].data);
   return Status::ok();
+}
+
+Status Prepared::bindValue(std::int32_t id) {
+  const ValueInfo& info = loaded_->program->values[static_cast<std::size_t>(id)];
+  ValueState& state = value(id);
+  for (std::size_t d = 0; d < info.dims.size(); ++d) {
+    if (!sizes_.isKnown(info.dims[d])) return unknownSize(*loaded_->program, id, info.dims[d]);
+    state.dims[d] = sizes_.value(info.dims[d]);
+  }
+  const auto bytes = layoutBytes(info.dtype, state.dimsView(), info.layout);
+  if (!bytes) return badDims(*loaded_->program, sizes_, id, state.dimsView());
+  state.bytes = *bytes;
+  return Status::ok();
+}
+
+Status Prepared::faultOf(std::int32_t id, Status error) {
+  const ValueFacts& facts = index().value(id);
+  // A view belongs to the block that looks through it, anything else to the block that computes it.
+  const bool isAlias = loaded_->program->values[static_cast<std::size_t>(id)].storage == Storage::kAlias;
+  const std::int32_t block = isAlias ? facts.needs : facts.block;
+  if (block <= 0) return error;
+  Status& fault = faults_[static_cast<std::size_t>(block)];
+  if (fault.isOk()) fault = std::move(error);
+  ValueState& state = value(id);
+  std::fill_n(state.dims, state.rank, std::int64_t{0});
+  state.bytes = 0;
+  aliasOffsets_[static_cast<std::size_t>(id)] = 0;
+  return Status::ok();
+}
+
+void Prepared::findBounds(const Profile* profile) {
+  const Program& program = *loaded_->program;
+  std::vector<SizeRange> symbols;
+  for (std::size_t s = 0; s < program.symbols.size(); ++s) {
+    const SymbolInfo& symbol = program.symbols[s];
+    SizeRange range = symbol.range;
+    if (symbol.origin == SymbolOrigin::kInputDim && profile != nullptr) {
+      for (const ProfileInput& in : profile->inputs)
+        if (in.value == symbol.value && symbol.position < in.max.size())
+          range = {std::max(range.lo, in.min[symbol.position]), std::min(range.hi, in.max[symbol.position])};
+    } else if (symbol.origin == SymbolOrigin::kInputDim) {
+      const std::int64_t now = sizes_.symbol(static_cast<SymbolId>(s));
+      range = {now, now};
+    }
+    symbols.push_back(range);
+  }
+  const std::vector<SizeRange> bounds = entryBounds(program, symbols);
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const ValueInfo& info = program.values[i];
+    const ValueFacts& facts = index().value(static_cast<std::int32_t>(i));
+    if (info.kind != ValueKind::kTensor || !info.rankKnown) continue;
+    std::array<std::int64_t, kMaxRank> upper{};
+    bool bounded = true;
+    for (std::size_t d = 0; d < info.dims.size(); ++d) {
+      upper[d] = std::max<std::int64_t>(bounds[info.dims[d]].hi, 0);
+      bounded &= upper[d] != std::numeric_limits<std::int64_t>::max();
+    }
+    const auto bytes = layoutBytes(info.dtype, Dims(upper.data(), info.dims.size()), info.layout);
+    if (facts.dynamicDims) {
+      const bool grows = facts.growing || info.storage == Storage::kBlockParam;
+      if (grows && bounded && bytes && *bytes <= kReserveLimit) growingBounds_[i] = *bytes;
+      continue;
+    }
+    const std::size_t now = values_[i].bytes;
+    // Intervals can be far too wide where a size falls as another grows; then the bytes of the largest shape must do, and growth is counted.
+    const bool useful = bounded && bytes && *bytes / kLooseFactor <= std::max(now, kLooseFrom);
+    reserved_[i] = useful ? std::max(*bytes, now) : now;
+    if (facts.growing) growingBounds_[i] = reserved_[i];
+  }
+}
+
+bool Prepared::reserve() {
+  bool grew = false;
+  const auto raise = [&grew](std::size_t& reserved, std::size_t needed) {
+    if (needed <= reserved) return;
+    reserved = needed;
+    grew = true;
+  };
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    if (!index().value(static_cast<std::int32_t>(i)).dynamicDims) raise(reserved_[i], values_[i].bytes);
+  for (std::vector<StepState>& block : blocks_)
+    for (StepState& s : block)
+      if (!s.facts->dynamic) raise(s.workspaceReserved, s.workspaceBytes);
+  return grew;
 }
 
 Status Prepared::checkAlias(std::int32_t alias) {
@@ -129,9 +231,13 @@ Status Prepared::checkAlias(std::int32_t alias) {
   const ValueFacts& root = index().value(facts.root);
   const std::size_t available = value(facts.root).bytes;
   if (!root.dynamicDims && (*offset > available || value(alias).bytes > available - *offset))
-    return Status(ErrorCode::kEngineDamaged, "A view lies outside of the tensor it views")
+    return Status(ErrorCode::kShapeGuard,
+                  "A tensor is viewed with a shape that has more elements than it has")
         .at(describeValue(*loaded_->program, alias))
-        .fix("build the engine again");
+        .expected("at most " + std::to_string(available) + " bytes, as in " +
+                  dimsText(value(facts.root).dimsView()))
+        .found(dimsText(value(alias).dimsView()))
+        .fix("check the input shapes");
   return Status::ok();
 }
 
@@ -141,11 +247,25 @@ Status Prepared::createSteps(ThreadPool& threads) {
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     const Block& block = program.blocks[b];
     blocks_[b].resize(block.steps.size());
-    for (std::size_t i = 0; i < block.steps.size(); ++i)
+    for (std::size_t i = 0; i < block.steps.size(); ++i) {
       ROTA_RETURN_IF_ERROR(
           located(createStep(block.steps[i], index().block(b).steps[i], blocks_[b][i], threads), program,
                   block.steps[i]));
+      blocks_[b][i].block = static_cast<std::uint32_t>(b);
+      ROTA_RETURN_IF_ERROR(prepareStep(blocks_[b][i]));
+    }
   }
+  return Status::ok();
+}
+
+/// Kernels whose dims are known get ready for them. In a block that cannot run there is nothing to prepare.
+Status Prepared::prepareStep(StepState& state) {
+  if (state.facts->action != StepAction::kKernel || state.facts->dynamic) return Status::ok();
+  if (!faults_[state.block].isOk()) return Status::ok();
+  Status status =
+      located(state.kernel->prepare(state.binding, state.workspaceBytes), *loaded_->program, *state.step);
+  if (status.isOk() || state.block == 0) return status;
+  faults_[state.block] = std::move(status);
   return Status::ok();
 }
 
@@ -187,8 +307,10 @@ Status Prepared::createStep(const Step& step, const StepFacts& facts, StepState&
   state.binding.outputs = state.outputs;
   state.binding.threads = &threads;
   state.binding.sizes = sizes_.values();
+  // Dims that are found while running differ from run to run.
+  state.binding.everyShape = everyShape_ || facts.dynamic;
   refresh(state);
-  return facts.dynamic ? Status::ok() : state.kernel->prepare(state.binding, state.workspaceBytes);
+  return Status::ok();
 }
 
 void Prepared::refresh(StepState& state) {
@@ -269,12 +391,10 @@ std::vector<ArenaRequest> arenaRequests(const ProgramIndex& index, const std::ve
 }
 
 void Prepared::planArena() {
-  std::vector<std::size_t> bytesOf(values_.size());
-  for (std::size_t v = 0; v < values_.size(); ++v) bytesOf[v] = values_[v].bytes;
   std::vector<std::vector<std::size_t>> workspace(blocks_.size());
   for (std::size_t b = 0; b < blocks_.size(); ++b)
-    for (const StepState& s : blocks_[b]) workspace[b].push_back(s.facts->dynamic ? 0 : s.workspaceBytes);
-  const std::vector<ArenaRequest> requests = arenaRequests(index(), bytesOf, workspace);
+    for (const StepState& s : blocks_[b]) workspace[b].push_back(s.facts->dynamic ? 0 : s.workspaceReserved);
+  const std::vector<ArenaRequest> requests = arenaRequests(index(), reserved_, workspace);
   std::vector<BufferRequest> buffers;
   buffers.reserve(requests.size());
   for (const ArenaRequest& r : requests) buffers.push_back(r.buffer);

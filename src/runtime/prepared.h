@@ -3,7 +3,10 @@
 //
 // Built by `prepare` (decision N18), kept in the context's bounded cache, run by the Executor. Everything that is known from the input dims is
 // settled here; values whose dims are found while running get theirs in the run. Offsets are relative to the arena, which all bindings of a
-// context share; `place` turns them into addresses. Tested by src/runtime/context_test.cpp.
+// context share; `place` turns them into addresses.
+// A binding for every shape of a profile is made once, with room for the largest; `rebind` moves it to other dims without allocating, and its
+// kernels are told so (StepBinding::everyShape). What cannot be settled inside a branch or body (a size that is negative) is a fault of that
+// block, reported when the block runs. Tested by src/runtime/context_test.cpp and src/runtime/profile_test.cpp.
 #pragma once
 
 #include <array>
@@ -40,12 +43,14 @@ struct ValueState {
 struct StepState {
   const Step* step = nullptr;
   const StepFacts* facts = nullptr;
+  std::uint32_t block = 0;
   // kKernel
   std::unique_ptr<StepKernel> kernel;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
   StepBinding binding;
   std::size_t workspaceBytes = 0;
+  std::size_t workspaceReserved = 0;
   std::size_t workspaceOffset = 0;
   std::vector<std::int64_t> preparedDims;  ///< Of dynamic steps: ranks and dims that `prepare` saw last.
   bool everPrepared = false;
@@ -67,12 +72,23 @@ class Prepared {
   /// `sizes` has all input symbols bound and evaluated.
   static Result<std::unique_ptr<Prepared>> create(const LoadedProgram& loaded, SizeValues sizes,
                                                   ThreadPool& threads);
+  /// For every shape inside `profile` (nullptr: for any shape, with room for these sizes at first). `sizes` are those of the largest shape.
+  static Result<std::unique_ptr<Prepared>> createForProfile(const LoadedProgram& loaded, SizeValues sizes,
+                                                            ThreadPool& threads, const Profile* profile);
+  /// After `sizes()` of a binding for every shape have been bound anew. `grew`: some value or workspace needed more room than ever before, and the
+  /// arena has been planned again, which allocates. `place` must follow.
+  Status rebind(bool& grew);
 
   /// Turns offsets into addresses; again whenever the arena has moved.
   void place(std::byte* arena);
   std::byte* arena() const { return arena_; }
   std::size_t arenaBytes() const { return plan_.bytes; }
   std::size_t largestLiveSet() const { return plan_.largestLiveSet; }
+
+  /// Room for each value: its bytes, or the most that the profile asks for.
+  std::size_t reservedBytes(std::int32_t id) const { return reserved_[static_cast<std::size_t>(id)]; }
+  /// Why a nested block cannot run under these sizes; ok when it can.
+  const Status& blockFault(std::size_t block) const { return faults_[block]; }
 
   /// Upper bound of the bytes of each growing value; 0 where there is none that is worth reserving.
   const std::vector<std::size_t>& growingBounds() const { return growingBounds_; }
@@ -100,8 +116,15 @@ class Prepared {
  private:
   Prepared(const LoadedProgram& loaded, SizeValues sizes) : loaded_(&loaded), sizes_(std::move(sizes)) {}
   Status createValues();
+  Status bindValues();
+  Status bindValue(std::int32_t id);
+  void findBounds(const Profile* profile);
+  bool reserve();
+  /// Ok, and a fault of the block, when `value` is only of use in a nested block; else the error itself.
+  Status faultOf(std::int32_t value, Status error);
   Status checkAlias(std::int32_t alias);
   Status createSteps(ThreadPool& threads);
+  Status prepareStep(StepState& state);
   Status createStep(const Step& step, const StepFacts& facts, StepState& state, ThreadPool& threads);
   void planArena();
 
@@ -112,7 +135,10 @@ class Prepared {
   std::vector<std::size_t> aliasOffsets_;
   std::vector<std::size_t> arenaOffsets_;
   std::vector<std::size_t> growingBounds_;
+  std::vector<std::size_t> reserved_;
   std::vector<std::vector<StepState>> blocks_;
+  std::vector<Status> faults_;  // by block
+  bool everyShape_ = false;
   MemoryPlan plan_;
   std::byte* arena_ = nullptr;
 };

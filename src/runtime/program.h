@@ -128,6 +128,8 @@ struct Guard {
   std::uint32_t b = 0;
   std::string node;
   std::string reason;
+  /// 0: must hold for every request. Else a nested block: must hold whenever that block runs, and says nothing about requests that do not run it.
+  std::uint32_t block = 0;
 };
 
 /// Ranges of one input under one profile.

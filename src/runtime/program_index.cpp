@@ -132,6 +132,7 @@ ProgramIndex::ProgramIndex(const Program& program)
       blocks_(program.blocks.size()) {
   indexValues();
   for (std::size_t b = 0; b < program.blocks.size(); ++b) indexBlock(static_cast<std::uint32_t>(b));
+  indexNeeds();
   markGrowing();
   for (std::size_t b = 0; b < program.blocks.size(); ++b)
     for (std::size_t i = 0; i < program.blocks[b].steps.size(); ++i)
@@ -177,6 +178,26 @@ void ProgramIndex::indexBlock(std::uint32_t id) {
     for (std::int32_t v : block.steps[i].outputs)
       if (v != kNone) owns(v);
   }
+}
+
+void ProgramIndex::indexNeeds() {
+  constexpr std::int32_t kSeveral = -2;
+  const auto need = [&](std::int32_t v, std::size_t block) {
+    if (v == kNone) return;
+    std::int32_t& needs = values_[static_cast<std::size_t>(v)].needs;
+    const auto b = static_cast<std::int32_t>(block);
+    needs = needs == kNone || needs == b ? b : kSeveral;
+  };
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& block = program_->blocks[b];
+    for (std::int32_t v : block.params) need(v, b);
+    for (std::int32_t v : block.results) need(v, b);
+    for (const Step& step : block.steps)
+      for (const auto* list : {&step.inputs, &step.outputs})
+        for (std::int32_t v : *list) need(v, b);
+  }
+  for (ValueFacts& facts : values_)
+    if (facts.needs == kSeveral) facts.needs = kNone;
 }
 
 void ProgramIndex::markGrowing() {

@@ -18,8 +18,10 @@ namespace rota::runtime {
 enum class StepAction : std::uint8_t { kKernel, kReference, kReadSizes, kIf, kLoop, kScan };
 
 struct ValueFacts {
-  std::int32_t root = kNone;          ///< Itself, unless an alias.
-  std::int32_t block = kNone;         ///< Block that defines the root; kNone for constants.
+  std::int32_t root = kNone;   ///< Itself, unless an alias.
+  std::int32_t block = kNone;  ///< Block that defines the root; kNone for constants.
+  std::int32_t needs =
+      kNone;  ///< The only block that reads or writes this value; kNone when there are several, or none.
   bool dynamicDims = false;           ///< Dims are found while running.
   bool dynamicAlias = false;          ///< An alias whose place or dims are found while running.
   bool growing = false;               ///< Its memory is a growing buffer of the context (roots only).
@@ -85,6 +87,7 @@ class ProgramIndex {
   void markGrowing();
   void markMovable();
   void indexBlock(std::uint32_t id);
+  void indexNeeds();
   void indexStep(const Step& step, StepFacts& facts);
   void indexCarried(const Step& step, StepFacts& facts);
   void collectSymbols(std::uint32_t id);

@@ -92,7 +92,8 @@ SizeProgram::SizeProgram(const Program& program)
     : program_(&program),
       dynamic_(program.sizes.size(), 0),
       dependents_(program.symbols.size()),
-      guards_(program.symbols.size()) {
+      guards_(program.symbols.size()),
+      blockGuards_(program.blocks.size()) {
   // Sets of run-time symbols, as sorted lists; few entries have any.
   std::vector<std::vector<SymbolId>> symbolsOf(program.sizes.size());
   for (std::size_t i = 0; i < program.sizes.size(); ++i) {
@@ -113,7 +114,10 @@ SizeProgram::SizeProgram(const Program& program)
     const Guard& guard = program.guards[g];
     std::set_union(symbolsOf[guard.a].begin(), symbolsOf[guard.a].end(), symbolsOf[guard.b].begin(),
                    symbolsOf[guard.b].end(), std::back_inserter(needed));
-    if (needed.empty()) staticGuards_.push_back(static_cast<std::uint32_t>(g));
+    if (guard.block != 0)
+      blockGuards_[guard.block].push_back(static_cast<std::uint32_t>(g));
+    else if (needed.empty())
+      staticGuards_.push_back(static_cast<std::uint32_t>(g));
     for (SymbolId id : needed) guards_[id].push_back(static_cast<std::uint32_t>(g));
   }
 }
@@ -160,6 +164,25 @@ void SizeValues::bind(SymbolId symbol, std::int64_t value) {
 void SizeValues::forget(SymbolId symbol) {
   symbolKnown_[symbol] = 0;
   for (std::uint32_t entry : sizes_->dependents(symbol)) known_[entry] = 0;
+}
+
+void SizeValues::clear() {
+  std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+  std::fill(symbolKnown_.begin(), symbolKnown_.end(), std::uint8_t{0});
+}
+
+std::vector<SizeRange> entryBounds(const Program& program, std::span<const SizeRange> symbols) {
+  std::vector<SizeRange> ranges(program.sizes.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const FlatOp& op = program.sizes[i];
+    if (op.op == Op::kConstant)
+      ranges[i] = {op.immediate, op.immediate};
+    else if (op.op == Op::kSymbol)
+      ranges[i] = symbols[static_cast<std::size_t>(op.immediate)];
+    else
+      ranges[i] = rangeOf(op.op, ranges[op.a], ranges[op.b]);
+  }
+  return ranges;
 }
 
 std::vector<SizeRange> SizeValues::bounds() const {

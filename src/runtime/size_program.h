@@ -24,10 +24,12 @@ class SizeProgram {
   bool isDynamic(std::uint32_t entry) const { return dynamic_[entry] != 0; }
   /// Entries that depend on `symbol`, in order; only for symbols found while running.
   std::span<const std::uint32_t> dependents(SymbolId symbol) const { return dependents_[symbol]; }
-  /// Guards that depend on `symbol`; only for symbols found while running.
+  /// Guards that depend on `symbol`; only for symbols found while running. Those of nested blocks hold only while their block runs.
   std::span<const std::uint32_t> guards(SymbolId symbol) const { return guards_[symbol]; }
-  /// Guards that depend on input dims only.
+  /// Guards of every request that depend on input dims only.
   std::span<const std::uint32_t> staticGuards() const { return staticGuards_; }
+  /// Guards of a nested block: to be checked, as far as their sizes are known, whenever it starts. None for block 0.
+  std::span<const std::uint32_t> blockGuards(std::size_t block) const { return blockGuards_[block]; }
 
  private:
   const Program* program_;
@@ -35,6 +37,7 @@ class SizeProgram {
   std::vector<std::vector<std::uint32_t>> dependents_;
   std::vector<std::vector<std::uint32_t>> guards_;
   std::vector<std::uint32_t> staticGuards_;
+  std::vector<std::vector<std::uint32_t>> blockGuards_;
 };
 
 class SizeValues {
@@ -61,6 +64,9 @@ class SizeValues {
   /// For every entry the interval of its value: exact where known, else from the ranges of the symbols.
   std::vector<SizeRange> bounds() const;
 
+  /// Forgets everything, for other input symbols. Keeps its memory.
+  void clear();
+
  private:
   void evaluateEntry(std::uint32_t entry);
 
@@ -70,5 +76,8 @@ class SizeValues {
   std::vector<std::int64_t> symbols_;
   std::vector<std::uint8_t> symbolKnown_;
 };
+
+/// For every entry the interval of its value when each symbol lies in its range.
+std::vector<SizeRange> entryBounds(const Program& program, std::span<const SizeRange> symbols);
 
 }  // namespace rota::runtime

@@ -41,6 +41,9 @@ struct StepBinding {
   std::span<const std::int64_t>
       sizes;  ///< Values of the program's size entries under the bound shapes; parameters name entries by index.
   OutputSizer* sizer = nullptr;  ///< Only while running; for outputs that have no dims in the binding.
+  /// Dims may differ from run to run without anybody preparing them (N18): `prepare` is called before such a run and must be quick, create no
+  /// primitives, and allocate nothing once it has seen the largest dims.
+  bool everyShape = false;
 };
 
 class StepKernel {

@@ -119,6 +119,7 @@ Status Validator::guards() const {
     const std::string where = "guard " + std::to_string(i);
     if (!isSize(g.a) || !isSize(g.b)) return broken(where, "its sizes exist");
     if (g.kind > Guard::Kind::kBroadcast) return broken(where, "its kind is known");
+    if (g.block >= p_.blocks.size()) return broken(where, "the block that it belongs to exists");
   }
   return Status::ok();
 }

@@ -3,7 +3,10 @@
 //
 // Inputs: source [n, c, spatial…], weights ([o, i, k…] or [g, o/g, i/g, k…], in the layout the tactic packed), bias [o] or none, then one operand per binary
 // post-operation. Parameters: strides, dilations, pads_begin, pads_end, post*. A batch is cut into its images and a large image into its output channels,
-// by a rule of the shape alone, so that the pool's threads share it and bits do not depend on their number.
+// by a rule of the shape alone, so that the pool's threads share it and bits do not depend on their number. Where dims change from run to run
+// (StepBinding::everyShape) our own convolution runs instead, which needs no primitive.
+#include "backend/cpu/run/convolution.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -77,7 +80,10 @@ class Convolution final : public runtime::StepKernel {
     for (std::int64_t d : *parameters.getInts("dilations")) dilations_.push_back(d - 1);
   }
 
+  Status init(const Attributes& parameters) { return everyShape_.init(parameters); }
+
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
+    if (binding.everyShape) return everyShape_.prepare(binding, workspaceBytes);
     const Operand& source = binding.inputs[0];
     const Operand& weights = binding.inputs[1];
     const Operand& out = binding.outputs[0];
@@ -113,6 +119,7 @@ class Convolution final : public runtime::StepKernel {
   }
 
   Status run(const StepBinding& binding) override {
+    if (binding.everyShape) return everyShape_.run(binding);
     const std::int64_t tasks = images_ * parts_;
     const auto slots = static_cast<std::int64_t>(images_ == 0 ? 0 : slots_.size());
     if (slots <= 1) {
@@ -193,6 +200,7 @@ class Convolution final : public runtime::StepKernel {
   }
 
   static constexpr std::size_t kMaxExtra = 8;
+  runtime::EveryShapeConvolution everyShape_;
   std::vector<PostOperation> post_;
   Dim strides_, dilations_, begin_, end_;
   std::vector<Slot> slots_;
@@ -220,7 +228,9 @@ Result<std::unique_ptr<runtime::StepKernel>> makeConvolution(const runtime::Step
       std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; });
   if (static_cast<std::size_t>(binary) + 3 != spec.step.inputs.size())
     return Status(ErrorCode::kEngineDamaged, "a convolution step misses operands of its post-operations");
-  return std::unique_ptr<runtime::StepKernel>(std::make_unique<Convolution>(p, std::move(*post)));
+  auto kernel = std::make_unique<Convolution>(p, std::move(*post));
+  ROTA_RETURN_IF_ERROR(kernel->init(p));
+  return std::unique_ptr<runtime::StepKernel>(std::move(kernel));
 }
 
 const runtime::RegisterStepKernel kConvolution("onednn.convolution", makeConvolution);

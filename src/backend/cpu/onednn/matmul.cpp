@@ -3,11 +3,14 @@
 //
 // Inputs: A [batch…, m, k] (or [batch…, k, m] with transpose_a), B likewise, bias [n] or none, then one operand per binary post-operation ([n], or of the shape
 // of the result). Batch dims broadcast. A product whose B is one matrix is one tall product. Work is cut by rows (blocks of 128) or by matrices, by
-// shape alone, so that bits do not depend on threads.
+// shape alone, so that bits do not depend on threads. Where dims change from run to run (StepBinding::everyShape) our own product runs instead, which
+// needs no primitive.
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "backend/cpu/onednn/executor.h"
+#include "backend/cpu/run/product.h"
 #include "core/check.h"
 
 namespace rota::onednn {
@@ -26,17 +29,18 @@ dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t 
 
 class MatMul final : public runtime::StepKernel {
  public:
-  MatMul(const Attributes& p, std::vector<PostOperation> post)
+  MatMul(const Attributes& p, std::vector<PostOperation> post, std::vector<runtime::PostStep> steps)
       : transposeA_(p.getInt("transpose_a") != 0),
         transposeB_(p.getInt("transpose_b") != 0),
-        post_(std::move(post)) {}
+        post_(std::move(post)),
+        steps_(std::move(steps)) {}
 
   Status prepare(const StepBinding& binding, std::size_t& workspaceBytes) override {
     const Dims a = binding.inputs[0].view.dims;
     const Dims b = binding.inputs[1].view.dims;
     const Dims c = binding.outputs[0].view.dims;
     workspaceBytes = 0;
-    parts_.clear();
+    if (!binding.everyShape) parts_.clear();
     m_ = a[a.size() - (transposeA_ ? 1 : 2)];
     k_ = a[a.size() - (transposeA_ ? 2 : 1)];
     n_ = b[b.size() - (transposeB_ ? 2 : 1)];
@@ -45,7 +49,8 @@ class MatMul final : public runtime::StepKernel {
     const std::int64_t batchB = elementCount(b.first(b.size() - 2));
     empty_ = batches_ * m_ * n_ == 0;
     if (empty_) return Status::ok();
-    if (k_ == 0) return Status(ErrorCode::kInternal, "a product over nothing came to oneDNN");
+    if (k_ == 0 && !binding.everyShape)
+      return Status(ErrorCode::kInternal, "a product over nothing came to oneDNN");
     if (batchB == 1 && !transposeA_ && batchA == batches_) {  // one tall product
       m_ *= batches_;
       batches_ = 1;
@@ -53,13 +58,18 @@ class MatMul final : public runtime::StepKernel {
     findOffsets(a, b, c);
     rows_ = batches_ == 1 && m_ >= 2 * kRowsPerPart ? kRowsPerPart : m_;
     hasBias_ = binding.inputs[2].isGiven();
+    if (binding.everyShape) {
+      slots_ = binding.threads->threads();
+      workspaceBytes = static_cast<std::size_t>(slots_ * runtime::kProductScratch) * sizeof(float);
+    }
     for (std::size_t i = 3; i < binding.inputs.size(); ++i)
       extraIsRow_[i - 3] = binding.inputs[i].view.count() == n_ && binding.inputs[i].view.rank() <= 1;
-    return makeExecutors(binding, workspaceBytes);
+    return binding.everyShape ? Status::ok() : makeExecutors(binding, workspaceBytes);
   }
 
   Status run(const StepBinding& binding) override {
     if (empty_) return Status::ok();
+    if (binding.everyShape) return runEveryShape(binding);
     const std::int64_t rowParts = (m_ + rows_ - 1) / rows_;
     const std::int64_t parts = batches_ * rowParts;
     const auto slots = static_cast<std::int64_t>(parts_.size());
@@ -143,6 +153,61 @@ class MatMul final : public runtime::StepKernel {
     return executor.prepare(maker, post_, fixed, c, extra);
   }
 
+  /// The operations after matrix `batch`, the bias first.
+  std::size_t stepsOf(const StepBinding& binding, std::int64_t batch, std::span<runtime::PostStep> to) const {
+    using Over = runtime::PostStep::Operand;
+    std::size_t count = 0;
+    if (hasBias_)
+      to[count++] = {
+          .kind = simd::Post::kAdd, .over = Over::kColumn, .data = binding.inputs[2].view.as<float>()};
+    std::size_t next = 0;
+    for (const runtime::PostStep& step : steps_) {
+      to[count] = step;
+      if (runtime::takesOperand(step.kind)) {
+        const bool isRow = extraIsRow_[next];
+        to[count].over = isRow ? Over::kColumn : Over::kEach;
+        to[count].data = binding.inputs[3 + next].view.as<float>() + (isRow ? 0 : batch * m_ * n_);
+        ++next;
+      }
+      ++count;
+    }
+    return count;
+  }
+
+  Status runEveryShape(const StepBinding& binding) {
+    const std::int64_t perMatrix = runtime::productParts(m_, n_);
+    const std::int64_t parts = batches_ * perMatrix;
+    const std::int64_t slots = std::min(parts, slots_);
+    binding.threads->parallelFor(slots, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t slot = begin; slot < end; ++slot) {
+        float* scratch = static_cast<float*>(binding.workspace) + slot * runtime::kProductScratch;
+        for (std::int64_t part = parts * slot / slots; part < parts * (slot + 1) / slots; ++part)
+          runPartOfEveryShape(binding, part / perMatrix, part % perMatrix, scratch);
+      }
+    });
+    return Status::ok();
+  }
+
+  void runPartOfEveryShape(const StepBinding& binding, std::int64_t batch, std::int64_t part,
+                           float* scratch) const {
+    const auto b = static_cast<std::size_t>(batch);
+    const runtime::MatrixPanels panels(binding.inputs[1].view.as<float>() + offsetB_[b], transposeB_ ? 1 : n_,
+                                       transposeB_ ? k_ : 1);
+    std::array<runtime::PostStep, runtime::kMaxPostSteps> steps;
+    runtime::MatrixProduct p;
+    p.rows = m_;
+    p.columns = n_;
+    p.depth = k_;
+    p.a = binding.inputs[0].view.as<float>() + offsetA_[b];
+    p.aRow = transposeA_ ? 1 : k_;
+    p.aDepth = transposeA_ ? m_ : 1;
+    p.b = &panels;
+    p.c = static_cast<float*>(binding.outputs[0].mutableData) + batch * m_ * n_;
+    p.cRow = n_;
+    p.post = {steps.data(), stepsOf(binding, batch, steps)};
+    runtime::runProductPart(p, part, scratch);
+  }
+
   Status runPart(const StepBinding& binding, std::int64_t part, std::size_t slot, std::int64_t rowParts) {
     const std::int64_t batch = part / rowParts;
     const std::int64_t row = part % rowParts * rows_;
@@ -166,6 +231,8 @@ class MatMul final : public runtime::StepKernel {
   bool transposeA_;
   bool transposeB_;
   std::vector<PostOperation> post_;
+  std::vector<runtime::PostStep> steps_;  // the same for our own product
+  std::int64_t slots_ = 1;
   std::int64_t m_ = 0, n_ = 0, k_ = 0, batches_ = 0, rows_ = 0;
   bool empty_ = false;
   bool hasBias_ = false;
@@ -178,13 +245,15 @@ class MatMul final : public runtime::StepKernel {
 Result<std::unique_ptr<runtime::StepKernel>> makeMatMul(const runtime::StepKernelSpec& spec) {
   auto post = parsePostOperations(spec.step.parameters);
   if (!post) return post.status();
+  auto steps = runtime::readPostSteps(spec.step.parameters);
+  if (!steps) return steps.status();
   const auto binary = static_cast<std::size_t>(
       std::count_if(post->begin(), post->end(), [](const PostOperation& o) { return o.isBinary; }));
   if (spec.step.inputs.size() != 3 + binary || binary > kMaxExtra || spec.step.outputs.size() != 1) {
     return Status(ErrorCode::kEngineDamaged, "a product step has a wrong number of operands");
   }
   return std::unique_ptr<runtime::StepKernel>(
-      std::make_unique<MatMul>(spec.step.parameters, std::move(*post)));
+      std::make_unique<MatMul>(spec.step.parameters, std::move(*post), std::move(*steps)));
 }
 
 const runtime::RegisterStepKernel kMatMul("onednn.matmul", makeMatMul);

@@ -18,6 +18,45 @@ enum class SoftmaxForm : std::uint8_t {
   kMasked,  ///< A line of which every element is minus infinity gives zeros, not NaN.
 };
 
+/// What can follow a product or convolution, in place.
+enum class Post : std::uint8_t {
+  kRelu,  ///< Of slope alpha below 0.
+  kSigmoid,
+  kTanh,
+  kGeluErf,
+  kGeluTanh,
+  kSwish,
+  kHardSwish,
+  kClip,  ///< To [alpha, beta]; NaN stays.
+  kElu,
+  kLinear,  ///< alpha * x + beta
+  kAdd,     ///< The operand; so are the next ones.
+  kMul,
+  kSub,
+  kCount,
+};
+inline constexpr int kPosts = static_cast<int>(Post::kCount);
+
+/// Rows of a product, or neighbouring pixels of a convolution, that are computed together.
+inline constexpr std::int64_t kTileRows = 6;
+/// Upper bound of Kernels::tileColumns.
+inline constexpr std::int64_t kMaxTileColumns = 32;
+
+/// Up to kTileRows pixels of one or two blocks of output channels of a convolution over channels in blocks.
+struct ConvolutionTile {
+  const float* const* points =
+      nullptr;  ///< [kernel points][kTileRows]: where each pixel's window reads, nullptr outside of the image.
+  std::int64_t kernelPoints = 0;
+  std::int64_t outer = 1, outerStride = 0;  ///< Blocks of input channels.
+  std::int64_t inner = 1, innerStride = 1;  ///< Channels of a block.
+  const float* weights = nullptr;           ///< [outer][kernel points][inner][block]
+  std::int64_t weightsStride = 0;           ///< To the weights of the next block of output channels.
+  std::int64_t blocks = 1;                  ///< Of output channels: 1 or 2.
+  float* out = nullptr;                     ///< [pixels][block]
+  std::int64_t outStride = 0;               ///< To the next block of output channels.
+  std::int64_t pixels = 0;
+};
+
 struct Kernels {
   const char* name;
 
@@ -56,6 +95,26 @@ struct Kernels {
   void (*addScaled)(const float* x, float weight, float* acc, std::int64_t n);
   /// y = (x - shift) * scale + bias with the same numbers for all.
   void (*affine)(const float* x, float* y, std::int64_t n, float shift, float scale, float bias);
+
+  /// Columns of a product that are computed together.
+  std::int64_t tileColumns;
+  /// c[r][j] = (adds: c[r][j] +) sum over d < depth of a[r * aRow + d * aDepth] * b[d * bStride + j] for r < rows (at most kTileRows) and
+  /// j < columns (at most tileColumns; tileColumns of b are read). Sums run over d in order.
+  void (*productTile)(const float* a, std::int64_t aRow, std::int64_t aDepth, const float* b,
+                      std::int64_t bStride, std::int64_t depth, std::int64_t rows, std::int64_t columns,
+                      float* c, std::int64_t cRow, bool adds);
+  /// c[j] = sum over d of a[d] * b[j * bStride + d] for j < columns.
+  void (*dotColumns)(const float* a, const float* b, std::int64_t bStride, std::int64_t depth,
+                     std::int64_t columns, float* c);
+  /// Convolutions over blocks of 8 and 16 channels; nullptr where vectors are shorter. `depthwise`: every channel has its own window.
+  void (*convolve8)(const ConvolutionTile& tile);
+  void (*convolve16)(const ConvolutionTile& tile);
+  void (*depthwise8)(const ConvolutionTile& tile);
+  void (*depthwise16)(const ConvolutionTile& tile);
+  /// x = op(x, operand) in place, indexed by Post. The operand repeats every `period` elements (1, or a block of channels); 0: it is as long as x.
+  using PostMap = void (*)(float* x, std::int64_t n, float alpha, float beta, const float* operand,
+                           std::int64_t period);
+  PostMap post[kPosts];
 };
 
 /// Chunks over which sums stay in float, and the most lines that softmaxColumns takes.

@@ -77,8 +77,7 @@ class Resize final : public StepKernel {
   }
 
  private:
-  void fillAxis(Axis& axis, std::int64_t in, std::int64_t out, std::size_t i) const {
-    axis = Axis{};
+  void fillAxis(Axis& axis, std::int64_t in, std::int64_t out, std::size_t i) {
     axis.in = in;
     axis.out = out;
     ref::ResizeAxis plan{.in = in, .out = out};
@@ -90,7 +89,7 @@ class Resize final : public StepKernel {
     axis.taps = isIdentity || isNearest ? 1 : plan.taps(options_);
     axis.first.resize(static_cast<std::size_t>(out));
     axis.weights.assign(static_cast<std::size_t>(out * axis.taps), 1);
-    std::vector<double> weights(static_cast<std::size_t>(axis.taps));
+    weights_.resize(static_cast<std::size_t>(axis.taps));
     for (std::int64_t o = 0; o < out; ++o) {
       std::int64_t& first = axis.first[static_cast<std::size_t>(o)];
       if (isIdentity) {
@@ -99,10 +98,10 @@ class Resize final : public StepKernel {
         first = plan.nearest(options_, o);
       } else {
         bool isOutside = false;  // only with regions, which the tactic refuses
-        first = plan.weights(options_, o, weights.data(), isOutside);
+        first = plan.weights(options_, o, weights_.data(), isOutside);
         for (std::int64_t t = 0; t < axis.taps; ++t)
           axis.weights[static_cast<std::size_t>(o * axis.taps + t)] =
-              static_cast<float>(weights[static_cast<std::size_t>(t)]);
+              static_cast<float>(weights_[static_cast<std::size_t>(t)]);
       }
     }
   }
@@ -159,6 +158,7 @@ class Resize final : public StepKernel {
   ref::ResizeOptions options_;
   std::vector<float> scales_;
   Axis axes_[2];
+  std::vector<double> weights_;  // of one place
   std::int64_t planes_ = 0, block_ = 1, bytes_ = 4;
 };
 

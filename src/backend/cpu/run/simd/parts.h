@@ -6,8 +6,10 @@
 
 namespace rota::simd::ROTA_SIMD_NAMESPACE {
 
-void fillMap(Kernels& table);   // pointwise.cpp
-void fillRows(Kernels& table);  // rows.cpp
-const Kernels& table();         // table.cpp
+void fillMap(Kernels& table);       // pointwise.cpp
+void fillRows(Kernels& table);      // rows.cpp
+void fillProducts(Kernels& table);  // product.cpp
+void fillPosts(Kernels& table);     // post.cpp
+const Kernels& table();             // table.cpp
 
 }  // namespace rota::simd::ROTA_SIMD_NAMESPACE

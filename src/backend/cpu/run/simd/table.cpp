@@ -13,6 +13,8 @@ const Kernels& table() {
     t.name = ROTA_TEXT(ROTA_SIMD_NAMESPACE);
     fillMap(t);
     fillRows(t);
+    fillProducts(t);
+    fillPosts(t);
     return t;
   }();
   return instance;
