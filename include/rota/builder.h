@@ -47,6 +47,8 @@ class BuilderConfig {
   bool genericOnly = false;  ///< Reference kernels only (`--no-native-code`).
   int threads = 0;           ///< Of the build; 0: what CPU set and quota give.
   std::vector<ProfileSpec> profiles;
+  /// Ranges of named dims. Without `profiles` they make one, "dims", when they cover every open dim of the inputs.
+  std::map<std::string, DimRange> dims;
   /// Called between steps of the build; returning false cancels it (kInterrupted), and no file is written.
   std::function<bool(const BuildProgress&)> progress;
 

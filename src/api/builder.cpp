@@ -67,6 +67,38 @@ Result<std::vector<runtime::Profile>> profilesOf(const ir::Graph& graph,
   return profiles;
 }
 
+/// A profile from ranges of symbols; none when some dim of an input stays without a range.
+std::vector<runtime::Profile> profileOfDims(const ir::Graph& graph,
+                                            const std::map<std::string, DimRange>& dims) {
+  runtime::Profile profile;
+  profile.name = "dims";
+  const SizeContext& sizes = graph.sizes();
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::Value& value = *graph.inputs()[i];
+    if (value.type.kind != ir::TypeKind::kTensor) continue;
+    const ir::Shape& shape = value.declared.known ? value.declared : value.type.shape;
+    if (!shape.known) return {};
+    runtime::ProfileInput input;
+    input.value = static_cast<std::int32_t>(i);
+    for (Size dim : shape.dims) {
+      DimRange range;
+      if (const auto constant = dim.constant()) {
+        range = {*constant, *constant, *constant};
+      } else {
+        const auto symbol = sizes.asSymbol(dim);
+        const auto known = symbol ? dims.find(sizes.symbols()[*symbol].name) : dims.end();
+        if (known == dims.end()) return {};
+        range = known->second;
+      }
+      input.min.push_back(range.min);
+      input.opt.push_back(range.opt);
+      input.max.push_back(range.max);
+    }
+    profile.inputs.push_back(std::move(input));
+  }
+  return {std::move(profile)};
+}
+
 }  // namespace
 
 Status BuilderConfig::setBuildRoute(std::string_view route) {
@@ -85,6 +117,7 @@ Result<BuildReport> buildEngine(Network& network, const BuilderConfig& config, c
   if (!knobs) return knobs.status();
   auto profiles = profilesOf(network.graph(), config.profiles);
   if (!profiles) return profiles.status();
+  if (profiles->empty() && !config.dims.empty()) *profiles = profileOfDims(network.graph(), config.dims);
   ThreadPool threads(config.threads > 0 ? config.threads : ThreadPool::defaultThreads());
   plan::BuildOptions options{.target = *target,
                              .knobs = *knobs,

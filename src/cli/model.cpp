@@ -54,6 +54,7 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
            "build: " + std::string(p.phase) + " " + std::to_string(p.done) + "/" + std::to_string(p.total));
     return !interrupted();
   };
+  config.dims = ranges.symbols;
   for (const ProfileSpec& given : ranges.profiles) {
     ProfileSpec profile = given;
     // What --shape fixes holds in every profile.

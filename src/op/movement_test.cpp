@@ -30,6 +30,23 @@ TEST(MovementInference, ReshapeCancelsSizesOnBothSides) {
             "R1204");
 }
 
+TEST(MovementInference, ReshapeIsAFactAboutSizes) {
+  TestGraph g;
+  auto* x = g.input("x", DType::kFloat32, "[N]");
+  auto* folded = g.add("Reshape", {x, g.ints({-1, 4})})[0];
+  EXPECT_EQ(g.typeOf(folded), "float32[floordiv(N, 4), 4]");
+  ASSERT_EQ(g.graph().sizes().guards().size(), 1U);
+  EXPECT_NE(g.graph().sizes().guards()[0].node.find("Reshape"), std::string::npos);
+  EXPECT_EQ(g.type("Reshape", {folded, g.ints({-1})}), "float32[N]") << "the division has no remainder";
+  auto* a = g.input("a", DType::kFloat32, "[A, S]");
+  auto* b = g.input("b", DType::kFloat32, "[B, S]");
+  auto* shape = g.add("Shape", {b})[0];
+  g.add("Reshape", {a, shape});
+  EXPECT_EQ(g.graph().sizes().guards().size(), 2U);
+  g.add("Add", {a, b});
+  EXPECT_EQ(g.graph().sizes().guards().size(), 2U) << "A and B are the same by now";
+}
+
 TEST(MovementInference, ShapeChainOfAnExporterKeepsItsContents) {
   TestGraph g;
   auto* x = g.input("x", DType::kFloat32, "[B, S, 768]");

@@ -149,7 +149,8 @@ struct ProfileFit {
   bool fits = true;
   std::size_t input = 0, dim = 0;
   SizeRange range;
-  double largest = 0;  ///< Elements of all inputs at the maximum.
+  double largest = 0;   ///< Elements of all inputs at the maximum.
+  double distance = 0;  ///< How far the dims lie outside, added up.
 };
 
 ProfileFit fitOf(const Program& program, std::span<const InputShape> inputs, const Profile& profile) {
@@ -162,7 +163,10 @@ ProfileFit fitOf(const Program& program, std::span<const InputShape> inputs, con
       const std::int64_t value = inputs[i].dims[d];
       if (value >= in.min[d] && value <= in.max[d]) {
         ++fit.agreed;
-      } else if (fit.fits) {
+        continue;
+      }
+      fit.distance += static_cast<double>(value < in.min[d] ? in.min[d] - value : value - in.max[d]);
+      if (fit.fits) {
         fit.fits = false;
         fit.input = i;
         fit.dim = d;
@@ -202,7 +206,9 @@ Result<std::int32_t> chooseProfile(const Program& program, std::span<const Input
       best = static_cast<std::int32_t>(p);
       bestFit = fit;
     }
-    if (!fit.fits && (nearestFit.fits || fit.agreed > nearestFit.agreed)) {
+    const bool nearer = fit.agreed > nearestFit.agreed ||
+                        (fit.agreed == nearestFit.agreed && fit.distance < nearestFit.distance);
+    if (!fit.fits && (nearestFit.fits || nearer)) {
       nearest = p;
       nearestFit = fit;
     }

@@ -344,6 +344,8 @@ Status ProgramContext::bindProfile(std::int32_t profile) {
   if (binding == nullptr) {
     ++implicitPrepares_;
     ROTA_RETURN_IF_ERROR(createForProfile(profile, true));
+    current_ = binding.get();
+    return Status::ok();
   }
   ROTA_RETURN_IF_ERROR(bindSizes(*loaded_->index, shapes_, binding->sizes()));
   bool grew = false;

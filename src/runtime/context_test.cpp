@@ -386,14 +386,30 @@ ProgramBuilder counting() {
 
 TEST(Context, KernelsArePreparedOncePerShape) {
   auto context = counting().context();
+  const auto prepareFor = [&](const Tensor& x) {
+    return context->setInput("x", x.view()).isOk() && context->prepare().isOk();
+  };
   for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(prepareFor(floats({1, 2, 3}, {3})));
     ASSERT_TRUE(runWith(*context, {{"x", floats({1, 2, 3}, {3})}}));
     EXPECT_EQ(floatsOf(outputOf(*context, "y")), (std::vector<float>{3, 4, 5}));
   }
+  ASSERT_TRUE(prepareFor(floats(std::vector<float>(1000, 1), {1000})));
   ASSERT_TRUE(runWith(*context, {{"x", floats(std::vector<float>(1000, 1), {1000})}}));
   ASSERT_TRUE(runWith(*context, {{"x", floats({1, 2, 3}, {3})}}));
   EXPECT_EQ(floatsOf(outputOf(*context, "y")), (std::vector<float>{3, 4, 5}))
       << "the arena has moved in between";
+}
+
+TEST(Context, ShapesThatNobodyPreparesShareTheirKernels) {
+  auto context = counting().context();
+  for (int i = 1; i <= 3; ++i) {
+    // Another shape each time: the one object of each step gets ready again.
+    std::vector<float> x(static_cast<std::size_t>(4 - i), 1);
+    ASSERT_TRUE(runWith(*context, {{"x", floats(x, {4 - i})}}));
+    EXPECT_EQ(floatsOf(outputOf(*context, "y")).front(), 1 + 2 * static_cast<float>(i));
+  }
+  EXPECT_EQ(context->implicitPrepares(), 1u);
 }
 
 TEST(Context, KernelsBehindFoundSizesArePreparedAgain) {

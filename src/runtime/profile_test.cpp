@@ -134,7 +134,9 @@ TEST(Guards, OfABranchThatIsNotTakenRefuseNothing) {
     ASSERT_TRUE(context->setInput("x", x.view()).isOk());
     ASSERT_TRUE(context->setInput("go", yes.view()).isOk());
     for (const bool prepares : {false, true}) {
-      if (prepares) ASSERT_TRUE(context->prepare().isOk());
+      if (prepares) {
+        ASSERT_TRUE(context->prepare().isOk());
+      }
       const Status refused = context->run();
       EXPECT_EQ(refused.code(), ErrorCode::kShapeGuard);
       EXPECT_EQ(refused.detail().node, "then/slice (Slice)");

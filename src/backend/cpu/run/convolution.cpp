@@ -104,13 +104,14 @@ Status EveryShapeConvolution::readLayouts(const StepBinding& binding) {
   }
   const bool isDepthwise = isGrouped && weights.blocks.size() == 1;
   form_ = isDepthwise ? Form::kDepthwise : Form::kDense;
-  const auto* kernel =
+  const auto kernel =
       block_ == 8 ? (isDepthwise ? k.depthwise8 : k.convolve8) : (isDepthwise ? k.depthwise16 : k.convolve16);
   if ((block_ != 8 && block_ != 16) || kernel == nullptr) return misfit("blocks do not fit this processor");
   const std::size_t wanted = inBlock_ == 1 || isDepthwise ? 1 : 2;
+  const std::int64_t cuts = isDepthwise ? block_ : groups_ * block_;  // what divides the channels
   if (weights.blocks.size() != wanted || weights.blocks.back().size != block_ ||
-      (inBlock_ != 1 && inBlock_ != block_) || outChannels_ % (groups_ * block_) != 0 ||
-      (inBlock_ > 1 && !isDepthwise && inChannels_ % (groups_ * block_) != 0))
+      (inBlock_ != 1 && inBlock_ != block_) || outChannels_ % cuts != 0 ||
+      (inBlock_ > 1 && inChannels_ % cuts != 0))
     return misfit("blocks do not divide its channels");
   return Status::ok();
 }

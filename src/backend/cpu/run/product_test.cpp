@@ -44,7 +44,11 @@ TEST(Product, EveryShapeAgainstDouble) {
     std::vector<float> c(static_cast<std::size_t>(t.rows * t.columns), NAN);
     std::vector<float> scratch(kProductScratch);
     const MatrixPanels panels(b.data(), t.transposeB ? 1 : t.columns, t.transposeB ? t.depth : 1);
-    MatrixProduct p{.rows = t.rows, .columns = t.columns, .depth = t.depth, .a = a.data()};
+    MatrixProduct p;
+    p.rows = t.rows;
+    p.columns = t.columns;
+    p.depth = t.depth;
+    p.a = a.data();
     p.aRow = t.transposeA ? 1 : t.depth;
     p.aDepth = t.transposeA ? t.rows : 1;
     p.b = &panels;
