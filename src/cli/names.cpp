@@ -121,7 +121,8 @@ Status addToProfile(Ranges& ranges, const std::string& profile, const std::strin
 }
 
 /// The importer wants one range for each input: from the least to the largest of all profiles.
-Status addHulls(Ranges& ranges, const std::vector<NamedRank>& inputs) {
+Status addHulls(Ranges& ranges, const std::vector<NamedRank>& inputs,
+                const std::map<std::string, std::string>& written) {
   std::map<std::string, std::vector<DimRange>> hulls;
   for (const ProfileSpec& profile : ranges.profiles)
     for (const auto& [name, dims] : profile.inputs) {
@@ -136,7 +137,7 @@ Status addHulls(Ranges& ranges, const std::vector<NamedRank>& inputs) {
       }
     }
   for (const auto& [name, dims] : hulls)
-    ROTA_RETURN_IF_ERROR(addInputRange(ranges, name, dims, inputs, "--profile " + name));
+    ROTA_RETURN_IF_ERROR(addInputRange(ranges, name, dims, inputs, "--profile " + written.at(name)));
   return Status::ok();
 }
 
@@ -209,6 +210,7 @@ Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<Na
       ROTA_RETURN_IF_ERROR(addInputRange(ranges, name, std::move(fixed), inputs, option));
     }
   }
+  std::map<std::string, std::string> written;  // an input's range as it stands on the command line
   for (const std::string& text : arguments.profiles) {
     std::string profile;
     for (const std::string& part : splitAt(text, ',')) {
@@ -217,11 +219,12 @@ Result<Ranges> parseRanges(const ModelArguments& arguments, const std::vector<Na
       if (!split) return split.status();
       auto range = parseRange(split->second, "--profile " + part);
       if (!range) return range.status();
+      written.emplace(split->first, part);
       ROTA_RETURN_IF_ERROR(
           addToProfile(ranges, profile, split->first, std::move(*range), "--profile " + part));
     }
   }
-  ROTA_RETURN_IF_ERROR(addHulls(ranges, inputs));
+  ROTA_RETURN_IF_ERROR(addHulls(ranges, inputs, written));
   for (const std::string& text : arguments.dims) {
     const std::size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0)

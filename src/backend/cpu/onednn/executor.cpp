@@ -67,6 +67,8 @@ Status Executor::prepare(const Maker& maker, std::span<const PostOperation> post
     }
     calls_.push_back(std::move(call));
     if (!fused) addUnfused(post, destination, extra);
+    for (Call& each : calls_)
+      for (const auto& [id, memory] : each.arguments) each.passed.push_back({id, memory.get()});
     return Status::ok();
   });
 }
@@ -121,7 +123,10 @@ Status Executor::execute(std::span<const void* const> fixedData, std::span<const
         call.arguments.at(source).set_data_handle(destination);
       }
       if (call.hasScratch) call.arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(workspace);
-      call.primitive.execute(stream_, call.arguments);
+      dnnl::error::wrap_c_api(
+          dnnl_primitive_execute(call.primitive.get(), stream_.get(), static_cast<int>(call.passed.size()),
+                                 call.passed.data()),
+          "could not execute a primitive");
     }
     return Status::ok();
   });

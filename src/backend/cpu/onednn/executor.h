@@ -34,7 +34,9 @@ class Executor {
   struct Call {
     dnnl::primitive primitive;
     std::unordered_map<int, dnnl::memory> arguments;
-    std::vector<int> fixedIds;                          // which argument each fixed operand is
+    std::vector<dnnl_exec_arg_t>
+        passed;                 // the same for the C interface, which makes no list of its own at each call
+    std::vector<int> fixedIds;  // which argument each fixed operand is
     std::vector<std::pair<std::size_t, int>> extraIds;  // extra operand -> argument
     bool hasScratch = false;
   };
