@@ -222,6 +222,29 @@ def test_symbols_that_operators_prove_equal(rota, tmp_path):
         assert part in message, message
 
 
+def test_symbols_of_an_exported_decoder(rota, tmp_path):
+    """Each past has an axis of its own name; attention proves that they are one, layer by layer."""
+    from test_models import MODELS, fill, make_inputs
+
+    path = next(m for m in MODELS if m.stem == "hf_llama_small_past")
+    made = fill(path, tmp_path / "model.onnx")
+    rota("build", "model.onnx", "-o", "model.rota", "--level", 0)
+    seen = json.loads(rota("inspect", "model.rota", "--json").stdout)
+    seen = seen.get("engine", seen)
+    symbols = {v["name"]: v["type"].split("[")[1].split("]")[0].split(", ") for v in seen["inputs"]}
+    pasts = {symbols[name][2] for name in symbols if name.startswith("past")}
+    presents = {v["type"].split("[")[1].split(", ")[2] for v in seen["outputs"] if v["name"].startswith("present")}
+    assert len(pasts) > 1, "the exporter named them apart"
+    assert len(presents) == 1, f"one length of all caches: {presents}"
+    assert len(seen["guards"]) >= len(pasts) - 1 and all(g["node"] for g in seen["guards"])
+    inputs = make_inputs(made, (1, 12))
+    name = sorted(n for n in inputs if n.startswith("past") and symbols[n][2] not in presents)[-1]
+    inputs[name] = inputs[name][:, :, :5]
+    message = run(rota, tmp_path, inputs, [], code=1)
+    for part in ("R1404", "dim 2 of input 'past", "where"):
+        assert part in message, message
+
+
 def test_reshape_needs_an_exact_division(rota, tmp_path):
     onnx.save(model([h.make_node("Reshape", ["x", "shape"], ["y"], name="fold")], [value("x", FLOAT, ["n"])],
                     [value("y", FLOAT, ["m", 4])], [constant("shape", np.array([-1, 4]))]), tmp_path / "model.onnx")

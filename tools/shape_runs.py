@@ -46,7 +46,7 @@ def ranges_of(model, sets):
 def measure(arguments, model, folders, target):
     options = ranges_of(model, [shapes_of(f) for f in folders])
     subprocess.run([arguments.rota, "build", model, "-o", target, "--level", "0", *options], check=True, capture_output=True)
-    done = subprocess.run([arguments.program, target, *folders, "--changes", "6"], capture_output=True, text=True)
+    done = subprocess.run([arguments.program, target, *folders, "--changes", "4"], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     return json.loads(done.stdout)

@@ -241,7 +241,7 @@ int main(int argumentCount, char** argumentValues) {
     bind(*free, static_cast<std::size_t>(i) % sets.size());
     if (i % static_cast<int>(sets.size()) == 0) {
       first.push_back(runMs(*free));
-      for (int k = 0; k < 3; ++k) again.push_back(runMs(*free));
+      for (int k = 0; k < 2; ++k) again.push_back(runMs(*free));
     }
   }
 
@@ -260,7 +260,7 @@ int main(int argumentCount, char** argumentValues) {
   });
   std::vector<double> steady;
   bind(*prepared, 0);
-  for (int k = 0; k < 7; ++k) steady.push_back(runMs(*prepared));
+  for (int k = 0; k < 5; ++k) steady.push_back(runMs(*prepared));
 
   std::printf(
       "{\"sets\": %zu, \"changes\": %d,\n \"any_shape\": {\"first_pass\": {\"own\": %ld, \"library\": %ld}, "
