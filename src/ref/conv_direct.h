@@ -13,8 +13,6 @@
 
 namespace rota::ref {
 
-using Spatial = std::array<std::int64_t, kMaxSpatial>;
-
 /// Up to so many filters a group the direct way is taken.
 constexpr std::int64_t kDirectFilters = 3;
 

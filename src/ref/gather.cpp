@@ -27,8 +27,9 @@ Status gatherKernel(KernelContext& context) {
   BadIndex bad;
   forParts(context.threads(), bits, count, kGrain / std::max<std::int64_t>(split.inner, 1),
            [&](std::int64_t begin, std::int64_t end) {
+             IndexReader reader(indices);
              for (std::int64_t i = begin; i < end; ++i) {
-               std::int64_t index = intAt(indices, i);
+               std::int64_t index = reader.at(i);
                if (!bad.normalise(index, split.axis, i)) continue;
                for (std::int64_t o = 0; o < split.outer; ++o) {
                  copyElements(bits, data.data, (o * split.axis + index) * split.inner, output->data,
@@ -56,8 +57,9 @@ Status gatherElementsKernel(KernelContext& context) {
     walker.strides(0) = strides;
     walker.strides(0)[*axis] = 0;
     walker.seek(begin);
+    IndexReader reader(indices);
     for (std::int64_t i = begin; i < end; ++i, walker.next()) {
-      std::int64_t index = intAt(indices, i);
+      std::int64_t index = reader.at(i);
       if (!bad.normalise(index, data.dims[*axis], i)) continue;
       copyElements(bits, data.data, walker.offset(0) + index * strides[*axis], output->data, i, 1);
     }
@@ -88,9 +90,10 @@ Status gatherNdKernel(KernelContext& context) {
   BadIndex bad;
   forParts(context.threads(), bits, tuples->count, kGrain / std::max<std::int64_t>(tuples->sliceElements, 1),
            [&](std::int64_t begin, std::int64_t end) {
+             IndexReader reader(indices);
              for (std::int64_t i = begin; i < end; ++i) {
                std::int64_t place = 0;
-               if (!tuples->placeOf(indices, i, bad, place)) continue;
+               if (!tuples->placeOf(reader, i, bad, place)) continue;
                copyElements(bits, data.data, (i / perBatch) * batchElements + place, output->data,
                             i * tuples->sliceElements, tuples->sliceElements);
              }

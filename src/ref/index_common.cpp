@@ -2,9 +2,18 @@
 // Checked indices of the gather and scatter kernels; see index_common.h.
 #include "ref/index_common.h"
 
+#include <algorithm>
+
+#include "core/element_access.h"
 #include "ref/movement_common.h"
 
 namespace rota::ref {
+
+void IndexReader::refill(std::int64_t i) {
+  first_ = i;
+  count_ = std::min(kRun, total_ - i);
+  loadAsInt64(view_, first_, count_, values_.data());
+}
 
 Status BadIndex::status(const TensorView& indices, std::int64_t size) const {
   if (!any()) return Status::ok();

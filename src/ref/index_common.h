@@ -37,6 +37,26 @@ class BadIndex {
   std::atomic<std::int64_t> place_{kNone};
 };
 
+/// Elements of an index tensor that are read one after the other: they are loaded a block at a time.
+class IndexReader {
+ public:
+  explicit IndexReader(const TensorView& view) : view_(view), total_(view.count()) {}
+  std::int64_t at(std::int64_t i) {
+    if (i < first_ || i >= first_ + count_) refill(i);
+    return values_[static_cast<std::size_t>(i - first_)];
+  }
+
+ private:
+  static constexpr std::int64_t kRun = 256;
+  void refill(std::int64_t i);
+
+  TensorView view_;
+  std::int64_t total_;
+  std::int64_t first_ = 0;
+  std::int64_t count_ = 0;
+  std::array<std::int64_t, kRun> values_;
+};
+
 /// GatherElements and ScatterElements: indices have the rank of the data and fit into it off the axis.
 Status checkElementIndices(Dims data, Dims indices, std::size_t axis);
 
@@ -49,11 +69,11 @@ struct IndexTuples {
   DimArray strides{};              ///< Their strides in elements.
 
   /// Element of the data, after the batch axes, at which the slice of tuple `i` starts; false for a bad index.
-  bool placeOf(const TensorView& indices, std::int64_t i, BadIndex& bad, std::int64_t& place) const {
+  bool placeOf(IndexReader& indices, std::int64_t i, BadIndex& bad, std::int64_t& place) const {
     place = 0;
     for (std::size_t k = 0; k < length; ++k) {
       const std::int64_t at = i * static_cast<std::int64_t>(length) + static_cast<std::int64_t>(k);
-      std::int64_t index = intAt(indices, at);
+      std::int64_t index = indices.at(at);
       if (!bad.normalise(index, sizes[k], at)) return false;
       place += index * strides[k];
     }

@@ -148,11 +148,19 @@ void copyElements(int bits, const void* source, std::int64_t from, void* target,
                   std::int64_t count) {
   if (bits >= 8) {
     const auto width = static_cast<std::size_t>(bits / 8);
-    if (count > 0) {
-      std::memcpy(static_cast<std::byte*>(target) + static_cast<std::size_t>(to) * width,
-                  static_cast<const std::byte*>(source) + static_cast<std::size_t>(from) * width,
-                  static_cast<std::size_t>(count) * width);
+    std::byte* const out = static_cast<std::byte*>(target) + static_cast<std::size_t>(to) * width;
+    const std::byte* const in =
+        static_cast<const std::byte*>(source) + static_cast<std::size_t>(from) * width;
+    if (count == 1) {  // scattered elements: a move instead of a call
+      switch (width) {
+        case 1: *out = *in; return;
+        case 2: std::memcpy(out, in, 2); return;
+        case 4: std::memcpy(out, in, 4); return;
+        case 8: std::memcpy(out, in, 8); return;
+        default: break;
+      }
     }
+    if (count > 0) std::memcpy(out, in, static_cast<std::size_t>(count) * width);
     return;
   }
   copyRowOf(bits, source, from, 1, target, to, 1, count);

@@ -40,6 +40,38 @@ WindowCut cutWindow(std::int64_t start, std::int64_t size, std::int64_t kernel, 
   return {std::min(first, kernel), std::clamp<std::int64_t>(last, 0, kernel)};
 }
 
+// What a window covers along one axis: kernel positions inside the input, and inside it with its padding.
+struct PoolCut {
+  std::int64_t first = 0;  // input index of the first position inside
+  std::int64_t inside = 0;
+  std::int64_t padded = 0;
+};
+
+// The cuts of every output position of an axis are found once, for they take divisions.
+struct PoolCuts {
+  std::array<const PoolCut*, kMaxSpatial> axes{};
+};
+Result<PoolCuts> poolCuts(KernelContext& ctx, const Window& w) {
+  std::int64_t total = 0;
+  for (std::size_t d = 0; d < w.rank; ++d) total += w.out[d];
+  auto memory = ctx.scratch<PoolCut>(std::max<std::int64_t>(total, 1));
+  if (!memory) return memory.status();
+  PoolCuts cuts;
+  PoolCut* next = *memory;
+  for (std::size_t d = 0; d < w.rank; ++d) {
+    cuts.axes[d] = next;
+    for (std::int64_t o = 0; o < w.out[d]; ++o) {
+      const std::int64_t start = o * w.stride[d] - w.padBegin[d];
+      const WindowCut cut = cutWindow(start, w.in[d], w.kernel[d], w.dilation[d]);
+      const WindowCut withPad =
+          cutWindow(start + w.padBegin[d], w.in[d] + w.padBegin[d] + w.padEnd[d], w.kernel[d], w.dilation[d]);
+      *next++ = {start + cut.first * w.dilation[d], std::max<std::int64_t>(0, cut.last - cut.first),
+                 withPad.last - withPad.first};
+    }
+  }
+  return cuts;
+}
+
 struct Pooled {
   double value = 0;
   std::int64_t index = -1;  // offset in the plane of the maximum
@@ -47,70 +79,65 @@ struct Pooled {
 
 template <typename S> class PoolPlane {
  public:
-  PoolPlane(const PoolProblem& problem, const S* plane)
+  PoolPlane(const PoolProblem& problem, const PoolCuts& cuts, const S* plane)
       : problem_(problem),
         w_(problem.window),
+        cuts_(cuts),
         plane_(plane) {}
 
   Pooled at(const SpatialIndex& out) const {
-    SpatialIndex size;  // kernel positions inside, per axis
-    std::array<std::int64_t, kMaxSpatial> firstInput{};
-    std::int64_t inside = 1;
-    std::int64_t padded = 1;
-    for (std::size_t d = 0; d < w_.rank; ++d) {
-      const std::int64_t start = out.at[d] * w_.stride[d] - w_.padBegin[d];
-      const WindowCut cut = cutWindow(start, w_.in[d], w_.kernel[d], w_.dilation[d]);
-      size.at[d] = std::max<std::int64_t>(0, cut.last - cut.first);
-      firstInput[d] = start + cut.first * w_.dilation[d];
-      inside *= size.at[d];
-      const WindowCut withPad = cutWindow(start + w_.padBegin[d], w_.in[d] + w_.padBegin[d] + w_.padEnd[d],
-                                          w_.kernel[d], w_.dilation[d]);
-      padded *= withPad.last - withPad.first;
+    Spatial size{};
+    Spatial step{};  // from one position of an axis to the next, in elements
+    std::int64_t start = 0, inside = 1, padded = 1, stride = 1;
+    for (std::size_t d = w_.rank; d-- > 0;) {
+      const PoolCut& cut = cuts_.axes[d][out.at[d]];
+      size[d] = cut.inside;
+      step[d] = stride * w_.dilation[d];
+      start += cut.first * stride;
+      stride *= w_.in[d];
+      inside *= cut.inside;
+      padded *= cut.padded;
     }
-    return fold(size.at, firstInput, inside, padded);
-  }
-
- private:
-  Pooled fold(const std::array<std::int64_t, kMaxSpatial>& size,
-              const std::array<std::int64_t, kMaxSpatial>& firstInput, std::int64_t inside,
-              std::int64_t padded) const {
     Pooled result{problem_.kind == PoolKind::kMax ? -std::numeric_limits<double>::infinity() : 0.0, -1};
-    SpatialIndex at;
-    const std::size_t last = w_.rank - 1;
-    const std::int64_t runs = size[last] == 0 ? 0 : inside / size[last];
-    for (std::int64_t run = 0; run < runs; ++run) {
-      std::int64_t offset = 0;
-      for (std::size_t d = 0; d < w_.rank; ++d)
-        offset = offset * w_.in[d] + firstInput[d] + at.at[d] * w_.dilation[d];
-      foldRun(offset, size[last], result);
-      at.at[last] = size[last] - 1;
-      at.next(size, w_.rank);
-    }
+    if (inside > 0) foldAxis(0, start, size, step, result);
     if (problem_.kind == PoolKind::kAverage)
       result.value /= static_cast<double>(problem_.countPad ? padded : inside);
     if (problem_.kind == PoolKind::kLp) result.value = root(result.value);
     return result;
   }
 
-  void foldRun(std::int64_t offset, std::int64_t count, Pooled& result) const {
-    const std::int64_t step = w_.dilation[w_.rank - 1];
-    for (std::int64_t i = 0; i < count; ++i, offset += step) {
-      const auto v = static_cast<double>(plane_[offset]);
-      switch (problem_.kind) {
-        case PoolKind::kMax:
+ private:
+  void foldAxis(std::size_t axis, std::int64_t offset, const Spatial& size, const Spatial& step,
+                Pooled& result) const {
+    if (axis + 1 == w_.rank) return foldRun(offset, size[axis], step[axis], result);
+    for (std::int64_t i = 0; i < size[axis]; ++i)
+      foldAxis(axis + 1, offset + i * step[axis], size, step, result);
+  }
+
+  void foldRun(std::int64_t offset, std::int64_t count, std::int64_t step, Pooled& result) const {
+    switch (problem_.kind) {
+      case PoolKind::kMax:
+        for (std::int64_t i = 0; i < count; ++i, offset += step) {
+          const auto v = static_cast<double>(plane_[offset]);
           if (result.index < 0 || v > result.value || (std::isnan(v) && !std::isnan(result.value)))
             result = {v, offset};
-          break;
-        case PoolKind::kAverage: result.value += v; break;
-        case PoolKind::kLp:
-          result.value += problem_.p == 1   ? std::fabs(v)
-                          : problem_.p == 2 ? v * v
-                                            : std::pow(std::fabs(v), static_cast<double>(problem_.p));
-          break;
-      }
+        }
+        return;
+      case PoolKind::kAverage:
+        for (std::int64_t i = 0; i < count; ++i, offset += step)
+          result.value += static_cast<double>(plane_[offset]);
+        return;
+      case PoolKind::kLp:
+        for (std::int64_t i = 0; i < count; ++i, offset += step)
+          result.value += power(static_cast<double>(plane_[offset]));
+        return;
     }
   }
 
+  double power(double v) const {
+    if (problem_.p == 1) return std::fabs(v);
+    return problem_.p == 2 ? v * v : std::pow(std::fabs(v), static_cast<double>(problem_.p));
+  }
   double root(double sum) const {
     if (problem_.p == 1) return sum;
     return problem_.p == 2 ? std::sqrt(sum) : std::pow(sum, 1.0 / static_cast<double>(problem_.p));
@@ -118,6 +145,7 @@ template <typename S> class PoolPlane {
 
   const PoolProblem& problem_;
   const Window& w_;
+  const PoolCuts& cuts_;
   const S* plane_;
 };
 
@@ -134,8 +162,8 @@ std::int64_t elementNumber(const PoolProblem& problem, std::int64_t plane, std::
 }
 
 template <typename S>
-void poolPlanes(ThreadPool& threads, const PoolProblem& problem, const S* x, const MutableTensorView& y,
-                std::int64_t* indices) {
+void poolPlanes(ThreadPool& threads, const PoolProblem& problem, const PoolCuts& cuts, const S* x,
+                const MutableTensorView& y, std::int64_t* indices) {
   const Window& w = problem.window;
   const std::int64_t positions = w.outCount();
   const std::int64_t work = std::max<std::int64_t>(1, positions * w.kernelCount());
@@ -144,7 +172,7 @@ void poolPlanes(ThreadPool& threads, const PoolProblem& problem, const S* x, con
         constexpr std::int64_t kRun = 256;
         double values[kRun];
         for (std::int64_t plane = begin; plane < end; ++plane) {
-          const PoolPlane<S> pool(problem, x + plane * w.inCount());
+          const PoolPlane<S> pool(problem, cuts, x + plane * w.inCount());
           SpatialIndex at;
           for (std::int64_t done = 0; done < positions;) {
             const std::int64_t n = std::min(kRun, positions - done);
@@ -164,13 +192,15 @@ void poolPlanes(ThreadPool& threads, const PoolProblem& problem, const S* x, con
 Status runPool(KernelContext& ctx, const PoolProblem& problem) {
   const TensorView x = ctx.input(0);
   std::int64_t* indices = ctx.hasOutput(1) ? ctx.output(1).as<std::int64_t>() : nullptr;
+  auto cuts = poolCuts(ctx, problem.window);
+  if (!cuts) return cuts.status();
   if (x.dtype == DType::kFloat32) {
-    poolPlanes(ctx.threads(), problem, x.as<float>(), ctx.output(0), indices);
+    poolPlanes(ctx.threads(), problem, *cuts, x.as<float>(), ctx.output(0), indices);
     return Status::ok();
   }
   auto values = loadAll(ctx, x);
   if (!values) return values.status();
-  poolPlanes<double>(ctx.threads(), problem, *values, ctx.output(0), indices);
+  poolPlanes<double>(ctx.threads(), problem, *cuts, *values, ctx.output(0), indices);
   return Status::ok();
 }
 
@@ -323,7 +353,10 @@ Status quantizedAverage(KernelContext& ctx, PoolProblem& problem, std::int64_t i
   if (!means) return means.status();
   problem.planes = images * channels;
   const std::int64_t outDims[1] = {outCount};
-  poolPlanes<double>(ctx.threads(), problem, x, MutableTensorView{DType::kFloat64, outDims, *means}, nullptr);
+  auto cuts = poolCuts(ctx, problem.window);
+  if (!cuts) return cuts.status();
+  poolPlanes<double>(ctx.threads(), problem, *cuts, x, MutableTensorView{DType::kFloat64, outDims, *means},
+                     nullptr);
   const std::int64_t positions = problem.window.outCount();
   for (std::int64_t i = 0; i < outCount; ++i) {
     const std::int64_t plane = i / positions;

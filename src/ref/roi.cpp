@@ -263,10 +263,36 @@ struct NmsLimits {
   bool isCentre = false;
 };
 
-/// Boxes of one class that are kept, in order of score; `scores` and `order` have room for every box, `kept` for the result.
+/// Kept boxes, coordinate by coordinate: thousands of them are compared with every candidate, and nearly all lie elsewhere.
+struct KeptBoxes {
+  double* lower[2];  // y0, x0
+  double* upper[2];
+  std::int64_t count = 0;
+
+  static constexpr std::int64_t kRows = 4;
+  KeptBoxes(double* memory, std::int64_t room)
+      : lower{memory, memory + room},
+        upper{memory + 2 * room, memory + 3 * room} {}
+  void add(const BoxCorners& box) {
+    lower[0][count] = box.y0, lower[1][count] = box.x0;
+    upper[0][count] = box.y1, upper[1][count] = box.x1;
+    ++count;
+  }
+  bool suppress(const BoxCorners& box, double threshold) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (upper[1][i] <= box.x0 || lower[1][i] >= box.x1) continue;
+      if (upper[0][i] <= box.y0 || lower[0][i] >= box.y1) continue;
+      if (overlapsMore(box, {lower[0][i], lower[1][i], upper[0][i], upper[1][i]}, threshold)) return true;
+    }
+    return false;
+  }
+};
+
+/// Boxes of one class that are kept, in order of score; `scores` and `order` have room for every box, `kept` and `memory` (KeptBoxes::kRows each)
+/// for the result.
 std::int64_t keepBoxes(const TensorView& boxes, std::int64_t firstBox, std::int64_t count,
-                       const NmsLimits& limits, const double* scores, std::int64_t* order,
-                       BoxCorners* corners, std::int64_t* kept) {
+                       const NmsLimits& limits, const double* scores, std::int64_t* order, double* memory,
+                       std::int64_t* kept) {
   std::int64_t candidates = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     if (!limits.hasScore || scores[i] > limits.score) order[candidates++] = i;
@@ -276,17 +302,14 @@ std::int64_t keepBoxes(const TensorView& boxes, std::int64_t firstBox, std::int6
   };
   std::sort(order, order + candidates,
             [&key](std::int64_t a, std::int64_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
-  std::int64_t found = 0;
-  for (std::int64_t i = 0; i < candidates && found < limits.perClass; ++i) {
+  KeptBoxes found(memory, limits.perClass);
+  for (std::int64_t i = 0; i < candidates && found.count < limits.perClass; ++i) {
     const BoxCorners box = boxCorners(boxes, firstBox + order[i], limits.isCentre);
-    const bool suppressed = std::any_of(corners, corners + found, [&](const BoxCorners& other) {
-      return overlapsMore(box, other, limits.overlap);
-    });
-    if (suppressed) continue;
-    corners[found] = box;
-    kept[found++] = order[i];
+    if (found.suppress(box, limits.overlap)) continue;
+    kept[found.count] = order[i];
+    found.add(box);
   }
-  return found;
+  return found.count;
 }
 
 Status nonMaxSuppressionKernel(KernelContext& context) {
@@ -310,7 +333,7 @@ Status nonMaxSuppressionKernel(KernelContext& context) {
   limits.isCentre = context.attributes().getInt("center_point_box") != 0;
   auto scoreRow = context.scratch<double>(count + 1);
   auto order = context.scratch<std::int64_t>(count + 1);
-  auto corners = context.scratch<BoxCorners>(limits.perClass + 1);
+  auto corners = context.scratch<double>(KeptBoxes::kRows * limits.perClass + 1);
   auto kept = context.scratch<std::int64_t>(classes * limits.perClass + 1);
   auto keptCount = context.scratch<std::int64_t>(classes + 1);
   for (const Status& status :

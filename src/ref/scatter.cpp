@@ -137,9 +137,10 @@ Status scatterElementsKernel(KernelContext& context) {
   walker.strides(0)[*axis] = 0;
   const std::int64_t count = indices.count();
   BadIndex bad;
+  IndexReader reader(indices);
   if (count > 0) walker.seek(0);
   for (std::int64_t i = 0; i < count; ++i, walker.next()) {
-    std::int64_t index = intAt(indices, i);
+    std::int64_t index = reader.at(i);
     if (!bad.normalise(index, data.dims[*axis], i)) break;
     scatterRun(*reduction, updates, i, *output, walker.offset(0) + index * strides[*axis], 1);
   }
@@ -165,9 +166,10 @@ Status scatterNdKernel(KernelContext& context) {
   auto output = copyOfData(context);
   if (!output) return output.status();
   BadIndex bad;
+  IndexReader reader(indices);
   for (std::int64_t i = 0; i < tuples->count; ++i) {
     std::int64_t place = 0;
-    if (!tuples->placeOf(indices, i, bad, place)) break;
+    if (!tuples->placeOf(reader, i, bad, place)) break;
     scatterRun(*reduction, updates, i * tuples->sliceElements, *output, place, tuples->sliceElements);
   }
   return bad.status(indices, -1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/element_access.h"
+#include "ref/index_common.h"
 #include "ref/movement_common.h"
 
 namespace rota::ref {
@@ -39,15 +40,28 @@ Status nonZeroKernel(KernelContext& context) {
   if (rank == 0) return Status::ok();
   auto* places = output->as<std::int64_t>();
   std::int64_t column = 0;
+  std::int64_t previous = 0;
+  auto at = DimArray::filled(rank, 0);
   forEachNonZero(input, [&](std::int64_t i) {
-    for (std::size_t axis = rank; axis-- > 0;) {
-      places[static_cast<std::int64_t>(axis) * found + column] = i % input.dims[axis];
-      i /= input.dims[axis];
+    // From the hit before: a division only where an axis ends.
+    at[rank - 1] += i - previous;
+    previous = i;
+    for (std::size_t axis = rank - 1; axis > 0 && at[axis] >= input.dims[axis]; --axis) {
+      at[axis - 1] += at[axis] / input.dims[axis];
+      at[axis] %= input.dims[axis];
     }
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      places[static_cast<std::int64_t>(axis) * found + column] = at[axis];
     ++column;
   });
   return Status::ok();
 }
+
+/// Neighbours that Compress keeps.
+struct KeptRun {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
 
 Status compressKernel(KernelContext& context) {
   const TensorView input = context.input(0);
@@ -64,13 +78,22 @@ Status compressKernel(KernelContext& context) {
     dims = DimArray(input.dims);
   }
   const std::int64_t length = condition.count();
+  auto runs = context.scratch<KeptRun>(length / 2 + 1);
+  if (!runs) return runs.status();
+  std::int64_t runCount = 0;
   std::int64_t kept = 0;
+  IndexReader keeps(condition);
   for (std::int64_t i = 0; i < length; ++i) {
-    if (intAt(condition, i) == 0) continue;
+    if (keeps.at(i) == 0) continue;
     if (i >= split.axis) {
       return kernelError(ErrorCode::kBadIndex, "the condition keeps an element that is not there",
                          "nothing kept from place " + std::to_string(split.axis) + " on",
                          "place " + std::to_string(i));
+    }
+    if (runCount > 0 && (*runs)[runCount - 1].first + (*runs)[runCount - 1].count == i) {
+      ++(*runs)[runCount - 1].count;
+    } else {
+      (*runs)[runCount++] = {i, 1};
     }
     ++kept;
   }
@@ -78,13 +101,13 @@ Status compressKernel(KernelContext& context) {
   auto output = context.output(0, dims);
   if (!output) return output.status();
   std::int64_t to = 0;
-  for (std::int64_t i = 0; i < std::min(length, split.axis); ++i) {
-    if (intAt(condition, i) == 0) continue;
-    for (std::int64_t o = 0; o < split.outer; ++o) {
-      copyElements(info(input.dtype).bits, input.data, (o * split.axis + i) * split.inner, output->data,
-                   (o * kept + to) * split.inner, split.inner);
+  for (std::int64_t o = 0; o < split.outer; ++o) {
+    for (std::int64_t r = 0; r < runCount; ++r) {
+      const std::int64_t elements = (*runs)[r].count * split.inner;
+      copyElements(info(input.dtype).bits, input.data, (o * split.axis + (*runs)[r].first) * split.inner,
+                   output->data, to, elements);
+      to += elements;
     }
-    ++to;
   }
   return Status::ok();
 }

@@ -15,6 +15,9 @@ namespace rota::ref {
 /// Spatial axes that a window may have.
 constexpr std::size_t kMaxSpatial = 8;
 
+/// One number for each spatial axis.
+using Spatial = std::array<std::int64_t, kMaxSpatial>;
+
 struct Window {
   std::size_t rank = 0;
   std::array<std::int64_t, kMaxSpatial> in{}, out{}, kernel{}, stride{}, dilation{}, padBegin{}, padEnd{};

@@ -80,17 +80,19 @@ class Gather final : public StepKernel {
     ref::BadIndex bad;
     // Every index is checked, also where no slice is copied.
     if (outer_ == 0 || slice == 0) {
+      ref::IndexReader reader(indices);
       for (std::int64_t i = 0; i < count; ++i) {
-        std::int64_t index = intAt(indices, i);
+        std::int64_t index = reader.at(i);
         bad.normalise(index, size_, i);
       }
       return bad.status(indices, size_);
     }
     binding.threads->parallelFor(outer_ * count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)),
                                  [&](std::int64_t begin, std::int64_t end) {
+                                   ref::IndexReader reader(indices);
                                    for (std::int64_t k = begin; k < end; ++k) {
                                      const std::int64_t i = k % count;
-                                     std::int64_t index = intAt(indices, i);
+                                     std::int64_t index = reader.at(i);
                                      if (bad.normalise(index, size_, i))
                                        copySlice(out + k * slice, data + (k / count * size_ + index) * slice,
                                                  slice);
@@ -118,12 +120,13 @@ class Gather final : public StepKernel {
     binding.threads->parallelFor(count, 8192, [&](std::int64_t begin, std::int64_t end) {
       const std::size_t last = nest_.rank - 1;
       const LoopStrides& strides = strides_[0];
+      ref::IndexReader reader(indices);
       for (std::int64_t i = begin; i < end;) {
         // A run along the last axis of the indices.
         const std::int64_t n = std::min(end - i, nest_.size[last] - i % nest_.size[last]);
         std::int64_t place = offsetAt(nest_, strides, i);
         for (std::int64_t k = 0; k < n; ++k, ++i, place += strides[last]) {
-          std::int64_t index = intAt(indices, i);
+          std::int64_t index = reader.at(i);
           if (bad.normalise(index, size_, i))
             copySlice(out + i * bytes_, data + (place + index * inner_) * bytes_, bytes_);
         }
@@ -141,9 +144,10 @@ class Gather final : public StepKernel {
     binding.threads->parallelFor(
         tuples_.count, std::max<std::int64_t>(1, kPartBytes / (slice + 16)),
         [&](std::int64_t begin, std::int64_t end) {
+          ref::IndexReader reader(indices);
           for (std::int64_t i = begin; i < end; ++i) {
             std::int64_t place = 0;
-            if (tuples_.placeOf(indices, i, bad, place))
+            if (tuples_.placeOf(reader, i, bad, place))
               copySlice(out + i * slice, data + (i / perBatch_ * batchElements_ + place) * bytes_, slice);
           }
         });
