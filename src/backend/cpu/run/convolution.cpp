@@ -37,6 +37,22 @@ class ImagePanels final : public PanelSource {
 
   void pack(std::int64_t d, std::int64_t depth, std::int64_t column, std::int64_t columns, std::int64_t width,
             float* to) const override {
+    for (std::int64_t done = 0; done < columns; done += width, to += depth * width)
+      packPanel(d, depth, column + done, std::min(width, columns - done), width, to);
+  }
+
+  const float* rowsInPlace(std::int64_t column, std::int64_t& stride) const override {
+    stride = c_.inPixels_;
+    const bool isWhole = c_.kernelPoints_ == 1 && c_.in_ == c_.out_ &&
+                         c_.stride_ == EveryShapeConvolution::Sizes{1, 1, 1} &&
+                         c_.pad_ == EveryShapeConvolution::Sizes{0, 0, 0};
+    return isWhole ? image_ + column : nullptr;
+  }
+  const float* columnsInPlace(std::int64_t, std::int64_t&) const override { return nullptr; }
+
+ private:
+  void packPanel(std::int64_t d, std::int64_t depth, std::int64_t column, std::int64_t columns,
+                 std::int64_t width, float* to) const {
     std::array<std::array<std::int64_t, 3>, simd::kMaxTileColumns> start;
     for (std::int64_t j = 0; j < columns; ++j) {
       std::int64_t rest = column + j;
@@ -62,16 +78,6 @@ class ImagePanels final : public PanelSource {
     }
   }
 
-  const float* rowsInPlace(std::int64_t column, std::int64_t& stride) const override {
-    stride = c_.inPixels_;
-    const bool isWhole = c_.kernelPoints_ == 1 && c_.in_ == c_.out_ &&
-                         c_.stride_ == EveryShapeConvolution::Sizes{1, 1, 1} &&
-                         c_.pad_ == EveryShapeConvolution::Sizes{0, 0, 0};
-    return isWhole ? image_ + column : nullptr;
-  }
-  const float* columnsInPlace(std::int64_t, std::int64_t&) const override { return nullptr; }
-
- private:
   const EveryShapeConvolution& c_;
   const float* image_;
 };

@@ -39,6 +39,8 @@ inline constexpr int kPosts = static_cast<int>(Post::kCount);
 
 /// Rows of a product, or neighbouring pixels of a convolution, that are computed together.
 inline constexpr std::int64_t kTileRows = 6;
+/// Most rows of Kernels::productWide.
+inline constexpr std::int64_t kWideRows = 3;
 /// Upper bound of Kernels::tileColumns.
 inline constexpr std::int64_t kMaxTileColumns = 32;
 
@@ -103,6 +105,11 @@ struct Kernels {
   void (*productTile)(const float* a, std::int64_t aRow, std::int64_t aDepth, const float* b,
                       std::int64_t bStride, std::int64_t depth, std::int64_t rows, std::int64_t columns,
                       float* c, std::int64_t cRow, bool adds);
+  /// The same for one to kWideRows rows and wideColumns[rows] columns: B is read in long stretches, which is what counts when it is read only once.
+  std::int64_t wideColumns[kWideRows + 1];
+  void (*productWide)(const float* a, std::int64_t aRow, std::int64_t aDepth, const float* b,
+                      std::int64_t bStride, std::int64_t depth, std::int64_t rows, float* c,
+                      std::int64_t cRow, bool adds);
   /// c[j] = sum over d of a[d] * b[j * bStride + d] for j < columns.
   void (*dotColumns)(const float* a, const float* b, std::int64_t bStride, std::int64_t depth,
                      std::int64_t columns, float* c);

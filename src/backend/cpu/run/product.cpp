@@ -42,19 +42,24 @@ void runStretch(const MatrixProduct& p, std::int64_t d, std::int64_t depth, std:
   std::int64_t stride = 0;
   const bool few = bottom - top < kRowsToPack;
   const float* inPlace = few ? p.b->rowsInPlace(0, stride) : nullptr;
-  for (std::int64_t j = first; j < last; j += width) {
-    const std::int64_t columns = std::min(width, last - j);
-    const float* panel = scratch;
-    std::int64_t panelStride = width;
-    if (inPlace != nullptr && columns == width) {
-      panel = inPlace + d * stride + j;
-      panelStride = stride;
-    } else {
-      p.b->pack(d, depth, j, columns, width, scratch);
-    }
-    for (std::int64_t r = top; r < bottom; r += simd::kTileRows)
-      k.productTile(p.a + r * p.aRow + d * p.aDepth, p.aRow, p.aDepth, panel, panelStride, depth,
-                    std::min(simd::kTileRows, bottom - r), columns, p.c + r * p.cRow + j, p.cRow, d > 0);
+  const std::int64_t wide =
+      inPlace != nullptr && bottom - top <= simd::kWideRows ? k.wideColumns[bottom - top] : 0;
+  std::int64_t j = first;
+  for (; wide != 0 && j + wide <= last; j += wide)
+    k.productWide(p.a + top * p.aRow + d * p.aDepth, p.aRow, p.aDepth, inPlace + d * stride + j, stride,
+                  depth, bottom - top, p.c + top * p.cRow + j, p.cRow, d > 0);
+  while (j < last) {
+    // What is in place and whole is read there; the rest is packed, some panels at a time.
+    const bool isInPlace = inPlace != nullptr && j + width <= last;
+    const std::int64_t end =
+        isInPlace ? j + width : std::min(last, j + (inPlace != nullptr ? 1 : kPanelsAtOnce) * width);
+    if (!isInPlace) p.b->pack(d, depth, j, end - j, width, scratch);
+    const float* panel = isInPlace ? inPlace + d * stride + j : scratch;
+    for (; j < end; j += width, panel += depth * width)
+      for (std::int64_t r = top; r < bottom; r += simd::kTileRows)
+        k.productTile(p.a + r * p.aRow + d * p.aDepth, p.aRow, p.aDepth, panel, isInPlace ? stride : width,
+                      depth, std::min(simd::kTileRows, bottom - r), std::min(width, last - j),
+                      p.c + r * p.cRow + j, p.cRow, d > 0);
   }
 }
 
@@ -95,19 +100,31 @@ Result<std::vector<PostStep>> readPostSteps(const Attributes& parameters) {
 void MatrixPanels::pack(std::int64_t d, std::int64_t depth, std::int64_t column, std::int64_t columns,
                         std::int64_t width, float* to) const {
   const float* from = data_ + d * row_ + column * column_;
-  if (columns < width) std::fill_n(to, depth * width, 0.0F);
+  const std::int64_t whole = columns / width;
+  const std::int64_t rest = columns % width;
+  if (rest != 0) std::fill_n(to + whole * depth * width, depth * width, 0.0F);
   if (column_ == 1) {
-    for (std::int64_t k = 0; k < depth; ++k)
-      std::memcpy(to + k * width, from + k * row_, static_cast<std::size_t>(columns) * sizeof(float));
+    constexpr std::int64_t kAhead =
+        8;  // rows lie on pages of their own, where the processor does not look ahead
+    const auto bytes = static_cast<std::size_t>(width) * sizeof(float);
+    for (std::int64_t k = 0; k < depth; ++k, from += row_) {
+      for (std::int64_t j = 0; k + kAhead < depth && j < columns; j += 16)
+        __builtin_prefetch(from + kAhead * row_ + j);
+      for (std::int64_t p = 0; p < whole; ++p)
+        std::memcpy(to + (p * depth + k) * width, from + p * width, bytes);
+      for (std::int64_t j = 0; j < rest; ++j) to[(whole * depth + k) * width + j] = from[whole * width + j];
+    }
     return;
   }
   // Square pieces, so that what is read along the columns is written while its lines are near.
   constexpr std::int64_t kPiece = 16;
-  for (std::int64_t first = 0; first < depth; first += kPiece) {
-    const std::int64_t last = std::min(depth, first + kPiece);
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t k = first; k < last; ++k) to[k * width + j] = from[k * row_ + j * column_];
-  }
+  for (std::int64_t panel = 0; panel < columns; panel += width, to += depth * width)
+    for (std::int64_t first = 0; first < depth; first += kPiece) {
+      const std::int64_t last = std::min(depth, first + kPiece);
+      for (std::int64_t j = 0; j < std::min(width, columns - panel); ++j)
+        for (std::int64_t k = first; k < last; ++k)
+          to[k * width + j] = from[k * row_ + (panel + j) * column_];
+    }
 }
 
 const float* MatrixPanels::rowsInPlace(std::int64_t column, std::int64_t& stride) const {

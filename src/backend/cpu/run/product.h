@@ -37,7 +37,8 @@ inline bool takesOperand(simd::Post kind) { return kind >= simd::Post::kAdd; }
 class PanelSource {
  public:
   virtual ~PanelSource() = default;
-  /// Writes rows [d, d + depth) of columns [column, column + columns) to `to`, rows `width` apart; columns from there to `width` become zero.
+  /// Writes rows [d, d + depth) of columns [column, column + columns) to `to`, in panels of `width` columns one after the other, the rows of a panel
+  /// `width` apart; columns that are missing in the last panel become zero. At most kPanelsAtOnce panels.
   virtual void pack(std::int64_t d, std::int64_t depth, std::int64_t column, std::int64_t columns,
                     std::int64_t width, float* to) const = 0;
   /// Where element (0, column) lies when neighbouring columns are neighbours in memory, with rows `stride` apart; else nullptr.
@@ -73,9 +74,10 @@ struct MatrixProduct {
   std::span<const PostStep> post;  ///< kEach: data lies as c does; kRow and kColumn: from row and column 0.
 };
 
-inline constexpr std::int64_t kProductRows = 192, kProductColumns = 128, kProductDepth = 256;
+inline constexpr std::int64_t kProductRows = 192, kProductColumns = 192, kProductDepth = 256;
+inline constexpr std::int64_t kPanelsAtOnce = 4;  ///< Packed together, so that B is read in longer stretches.
 inline constexpr std::int64_t kProductScratch =
-    simd::kMaxTileColumns * kProductDepth;  ///< Floats: one packed panel.
+    kPanelsAtOnce * simd::kMaxTileColumns * kProductDepth;  ///< Floats.
 
 /// Parts that a product is cut into.
 std::int64_t productParts(std::int64_t rows, std::int64_t columns);

@@ -34,10 +34,12 @@ struct Case {
 };
 
 TEST(Product, EveryShapeAgainstDouble) {
-  const Case cases[] = {{1, 1, 1, false, false},       {6, 16, 5, false, false}, {7, 33, 257, false, false},
-                        {200, 130, 300, false, false}, {3, 40, 70, false, true}, {13, 17, 19, true, true},
-                        {1, 1000, 64, false, true},    {5, 32, 0, false, false}, {193, 129, 33, true, false},
-                        {4, 1, 513, false, true},      {1, 5, 7, true, true},    {12, 64, 100, false, false}};
+  const Case cases[] = {
+      {1, 1, 1, false, false},       {6, 16, 5, false, false},    {7, 33, 257, false, false},
+      {200, 130, 300, false, false}, {3, 40, 70, false, true},    {13, 17, 19, true, true},
+      {1, 1000, 64, false, true},    {5, 32, 0, false, false},    {193, 129, 33, true, false},
+      {4, 1, 513, false, true},      {1, 500, 700, false, false}, {2, 300, 260, false, false},
+      {3, 128, 9, true, false},      {1, 5, 7, true, true},       {12, 64, 100, false, false}};
   for (const Case& t : cases) {
     const auto a = randomFloats(t.rows * t.depth, 1);
     const auto b = randomFloats(t.depth * t.columns, 2);

@@ -90,6 +90,35 @@ void productTile(const float* a, std::int64_t aRow, std::int64_t aDepth, const f
   }
 }
 
+template <int kRows, int kVectors>
+void wideOf(const float* a, std::int64_t aRow, std::int64_t aDepth, const float* b, std::int64_t bStride,
+            std::int64_t depth, float* c, std::int64_t cRow, bool adds) {
+  F sums[kRows][kVectors] = {};
+  for (std::int64_t d = 0; d < depth; ++d) {
+    for (int v = 0; v < kVectors; ++v) {
+      const F column = load(b + v * kLanes);
+      for (int r = 0; r < kRows; ++r) sums[r][v] = multiplyAdd(everyLane(a[r * aRow]), column, sums[r][v]);
+    }
+    a += aDepth;
+    b += bStride;
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = c + r * cRow + v * kLanes;
+      store(to, adds ? load(to) + sums[r][v] : sums[r][v]);
+    }
+}
+
+void productWide(const float* a, std::int64_t aRow, std::int64_t aDepth, const float* b, std::int64_t bStride,
+                 std::int64_t depth, std::int64_t rows, float* c, std::int64_t cRow, bool adds) {
+  switch (rows) {
+    case 1: return wideOf<1, 12>(a, aRow, aDepth, b, bStride, depth, c, cRow, adds);
+    case 2: return wideOf<2, 6>(a, aRow, aDepth, b, bStride, depth, c, cRow, adds);
+    case 3: return wideOf<3, 4>(a, aRow, aDepth, b, bStride, depth, c, cRow, adds);
+    default: return;
+  }
+}
+
 /// Four columns at a time, each in two accumulators.
 template <int kColumnsAtOnce>
 ROTA_INLINE void dots(const float* a, const float* b, std::int64_t bStride, std::int64_t depth, float* c) {
@@ -225,6 +254,8 @@ template <typename B> void depthwise(const ConvolutionTile& t) {
 void fillProducts(Kernels& table) {
   table.tileColumns = 2 * kLanes;
   table.productTile = productTile;
+  for (std::int64_t rows = 1; rows <= kWideRows; ++rows) table.wideColumns[rows] = 12 / rows * kLanes;
+  table.productWide = productWide;
   table.dotColumns = dotColumns;
 #if defined(__AVX2__)
   table.convolve8 = convolve<Block8>;
