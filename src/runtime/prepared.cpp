@@ -194,7 +194,9 @@ void Prepared::findBounds(const Profile* profile) {
     const auto bytes = layoutBytes(info.dtype, Dims(upper.data(), info.dims.size()), info.layout);
     if (facts.dynamicDims) {
       const bool grows = facts.growing || info.storage == Storage::kBlockParam;
-      if (grows && bounded && bytes && *bytes <= kReserveLimit) growingBounds_[i] = *bytes;
+      if (!bounded || !bytes || *bytes > kReserveLimit) continue;
+      if (grows) growingBounds_[i] = *bytes;
+      reserved_[i] = *bytes;  // of results: memory that the context owns for them
       continue;
     }
     const std::size_t now = values_[i].bytes;

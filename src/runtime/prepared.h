@@ -85,7 +85,7 @@ class Prepared {
   std::size_t arenaBytes() const { return plan_.bytes; }
   std::size_t largestLiveSet() const { return plan_.largestLiveSet; }
 
-  /// Room for each value: its bytes, or the most that the profile asks for.
+  /// Room for each value: its bytes, or the most that the profile asks for; 0 where no bound is known before the run.
   std::size_t reservedBytes(std::int32_t id) const { return reserved_[static_cast<std::size_t>(id)]; }
   /// Why a nested block cannot run under these sizes; ok when it can.
   const Status& blockFault(std::size_t block) const { return faults_[block]; }
