@@ -56,7 +56,7 @@ def test_no_allocation_for_bounded_sizes_and_control_flow(rota, tmp_path):
     counted, shown = count(tmp_path, "model.rota", cases, changes=25)
     free, prepared = counted["any_shape"], counted["prepared"]
     assert free["own"] == 0 and prepared["own"] == 0, f"{counted}\n{shown}"
-    assert free["prepares"] == 0 and free["growth_bytes"] == 0, counted
+    assert free["prepares"] == 0 and free["growth_bytes"] == 0 and counted["difference"] < 1e-6, counted
 
 
 @pytest.mark.parametrize("path", [m for m in MODELS if m.stem not in SKIPPED], ids=lambda p: p.stem)
@@ -72,6 +72,7 @@ def test_no_allocation_in_runs(path, rota, tmp_path):
     counted, shown = count(tmp_path, "model.rota", cases)
     free, prepared = counted["any_shape"], counted["prepared"]
     assert free["own"] == 0 and prepared["own"] == 0, f"{counted}\n{shown}"
+    assert counted["difference"] < 1e-4, counted  # our own kernels and oneDNN add up in another order
     assert free["prepares"] <= 1 and free["growth_bytes"] == 0, counted  # 1: fixed dims are made ready by the first run
     if ranges and "--profile" in ranges:
         assert free["prepares"] == 0, counted

@@ -60,9 +60,9 @@ def main():
     parser.add_argument("--program", default=ROOT / "build/release/tests/rota_shape_runs")
     parser.add_argument("--static", action="store_true")
     arguments = parser.parse_args()
-    print("| model | shapes | prepared: own | library | any shape: own | library | made ready | growth bytes | first call ms | then ms | prepared ms |"
+    print("| model | shapes | prepared: own | library | any shape: own | library | made ready | growth bytes | difference | first call ms | then ms | prepared ms |"
           + (" static ms |" if arguments.static else ""))
-    print("| --- |" + " ---: |" * (11 if arguments.static else 10))
+    print("| --- |" + " ---: |" * (12 if arguments.static else 11))
     failed = 0
     for model in sorted(arguments.folder.glob("*/model.onnx")):
         name = model.parent.name
@@ -73,7 +73,7 @@ def main():
             try:
                 m = measure(arguments, model, folders, Path(scratch) / "model.rota")
                 row = [m["prepared"]["own"], m["prepared"]["library"], m["any_shape"]["own"], m["any_shape"]["library"], m["any_shape"]["prepares"],
-                       m["any_shape"]["growth_bytes"], f'{m["any_shape"]["first_call_ms"]:.2f}', f'{m["any_shape"]["steady_ms"]:.2f}', f'{m["prepared"]["steady_ms"]:.2f}']
+                       m["any_shape"]["growth_bytes"], f'{m["difference"]:.0e}', f'{m["any_shape"]["first_call_ms"]:.2f}', f'{m["any_shape"]["steady_ms"]:.2f}', f'{m["prepared"]["steady_ms"]:.2f}']
                 if arguments.static:
                     row.append(f'{measure(arguments, model, folders[:1], Path(scratch) / "static.rota")["prepared"]["steady_ms"]:.2f}')
                 print(f"| {name} | {m['sets']} | " + " | ".join(map(str, row)) + " |", flush=True)

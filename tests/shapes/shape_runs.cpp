@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -161,6 +162,36 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// The largest relative distance (L2) between the float32 results of two contexts; 1 where shapes or other types differ.
+double difference(const rota::Engine& engine, const rota::Context& a, const rota::Context& b) {
+  double worst = 0;
+  for (const rota::TensorInfo& t : engine.outputs()) {
+    const auto x = a.output(t.name);
+    const auto y = b.output(t.name);
+    if (!x || !y) continue;  // sequences
+    if (!std::equal(x->dims.begin(), x->dims.end(), y->dims.begin(), y->dims.end())) return 1;
+    if (t.dtype != rota::DType::kFloat32) {
+      const bool same = x->bytes() == 0 || std::memcmp(x->data, y->data, x->bytes()) == 0;
+      if (!same && t.dtype != rota::DType::kFloat16 && t.dtype != rota::DType::kBFloat16) return 1;
+      continue;
+    }
+    double distance = 0, size = 0;
+    for (std::int64_t i = 0; i < x->count(); ++i) {
+      const auto p = static_cast<double>(x->as<float>()[i]);
+      const auto q = static_cast<double>(y->as<float>()[i]);
+      if (p == q || (p != p && q != q)) continue;
+      distance += (p - q) * (p - q);
+    }
+    for (std::int64_t i = 0; i < y->count(); ++i) {
+      const auto q = static_cast<double>(y->as<float>()[i]);
+      if (q - q == 0) size += q * q;
+    }
+    if (!(distance >= 0)) return 1;
+    worst = std::max(worst, std::sqrt(distance / (size > 0 ? size : 1)));
+  }
+  return worst;
+}
+
 struct Arguments {
   std::string engine;
   std::vector<std::string> folders;
@@ -258,6 +289,14 @@ int main(int argumentCount, char** argumentValues) {
       check(prepared->run());
     }
   });
+  double apart = 0;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    bind(*free, s);
+    bind(*prepared, s);
+    check(free->run());
+    check(prepared->run());
+    apart = std::max(apart, difference(*engine, *free, *prepared));
+  }
   std::vector<double> steady;
   bind(*prepared, 0);
   for (int k = 0; k < 5; ++k) steady.push_back(runMs(*prepared));
@@ -267,9 +306,11 @@ int main(int argumentCount, char** argumentValues) {
       "\"own\": %ld, \"library\": "
       "%ld, \"prepares\": %llu, \"growth_bytes\": %zu, \"growth_first_pass_bytes\": %zu, \"first_call_ms\": "
       "%.4f, "
-      "\"steady_ms\": %.4f},\n \"prepared\": {\"own\": %ld, \"library\": %ld, \"steady_ms\": %.4f}}\n",
+      "\"steady_ms\": %.4f},\n \"prepared\": {\"own\": %ld, \"library\": %ld, \"steady_ms\": %.4f},\n "
+      "\"difference\": %.3g}\n",
       sets.size(), a.changes, cold.own, cold.foreign, warm.own, warm.foreign,
       static_cast<unsigned long long>(free->implicitPrepares()), free->activationBytes() - bytesWarm,
-      bytesWarm - bytesAtStart, median(first), median(again), known.own, known.foreign, median(steady));
+      bytesWarm - bytesAtStart, median(first), median(again), known.own, known.foreign, median(steady),
+      apart);
   return 0;
 }
