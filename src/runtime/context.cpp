@@ -96,6 +96,7 @@ class ProgramContext final : public Context {
   bool cornerSizes(std::int32_t profile, std::vector<std::int64_t> ProfileInput::* corner,
                    SizeValues& sizes) const;
   Status reserveMemory(Prepared& prepared);
+  Status placeAgain(Prepared& prepared);
   void gatherShapes();
   Status allGiven() const;
   Status runOnce();
@@ -311,7 +312,7 @@ Status ProgramContext::bind() {
   current_ = findPrepared();
   if (current_ == nullptr) ROTA_RETURN_IF_ERROR(createPrepared());
   current_->lastUse = ++clock_;
-  if (current_->arena() != memory_.arena.data()) current_->place(memory_.arena.data());
+  ROTA_RETURN_IF_ERROR(placeAgain(*current_));
   shapesChanged_ = false;
   return Status::ok();
 }
@@ -330,7 +331,7 @@ Status ProgramContext::bindEveryShape() {
   if (Prepared* known = findPrepared()) {
     current_ = known;
     current_->lastUse = ++clock_;
-    if (current_->arena() != memory_.arena.data()) current_->place(memory_.arena.data());
+    ROTA_RETURN_IF_ERROR(placeAgain(*current_));
   } else {
     ROTA_RETURN_IF_ERROR(bindProfile(*profile));
   }
@@ -354,6 +355,7 @@ Status ProgramContext::bindProfile(std::int32_t profile) {
     ++implicitPrepares_;
     ROTA_RETURN_IF_ERROR(reserveMemory(*binding));
   }
+  if (memory_.arena.capacity() < binding->arenaBytes()) ROTA_RETURN_IF_ERROR(reserveMemory(*binding));
   binding->place(memory_.arena.data());
   current_ = binding.get();
   return Status::ok();
@@ -427,6 +429,13 @@ Status ProgramContext::createPrepared() {
     cache_.pop_back();
   }
   return status;
+}
+
+/// A binding that was made earlier: the arena may have moved since, or have been lost to a shape that there was no memory for.
+Status ProgramContext::placeAgain(Prepared& prepared) {
+  if (memory_.arena.capacity() < prepared.arenaBytes()) return reserveMemory(prepared);
+  if (prepared.arena() != memory_.arena.data()) prepared.place(memory_.arena.data());
+  return Status::ok();
 }
 
 Status ProgramContext::reserveMemory(Prepared& prepared) {

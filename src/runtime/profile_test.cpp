@@ -74,6 +74,25 @@ TEST(Profile, ByName) {
   EXPECT_EQ(unknown.detail().expected, "'small', 'large'");
 }
 
+TEST(Profile, OneThatIsTooLargeForTheMachineLeavesTheOthers) {
+  ProgramBuilder b = twoProfiles();
+  b.program.symbols[0].range.hi = std::int64_t{1} << 50;
+  b.program.profiles.push_back(
+      {"absurd", {{b.program.blocks[0].params[0], {64, 2}, {64, 2}, {std::int64_t{1} << 46, 2}}}});
+  auto context = b.context();
+  ASSERT_NE(context, nullptr);
+  for (std::int64_t n : {2, 20, 64, 2}) {  // 64: a small shape of the absurd profile gets what it needs
+    SCOPED_TRACE(n);
+    ASSERT_TRUE(runWith(*context, {{"x", rows(n)}}));
+    EXPECT_EQ(floatsOf(outputOf(*context, "y")).back(), 16 * static_cast<float>(n * n));
+  }
+  const std::int64_t dims[2] = {std::int64_t{1} << 45, 2};
+  const Tensor some = rows(1);
+  ASSERT_TRUE(context->setInput("x", TensorView{DType::kFloat32, dims, some.data()}).isOk());
+  EXPECT_EQ(context->prepare().code(), ErrorCode::kOutOfMemory);
+  ASSERT_TRUE(runWith(*context, {{"x", rows(3)}})) << "the shapes before still run";
+}
+
 TEST(Profile, PreparedAndOtherShapesTakeTurns) {
   auto context = twoProfiles().context();
   const Tensor three = rows(3);
