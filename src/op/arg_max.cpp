@@ -7,20 +7,10 @@
 namespace rota::op {
 namespace {
 
-const Register kRegisterArgMax(Definition{
-    .domain = "",
-    .name = "ArgMax",
-    .versions = {1, 11, 12, 13},
-    .doc = "Index of the largest element along one axis: the first of equals, or the last with "
-           "select_last_index. NaN counts as beyond all numbers.",
-    .kind = Kind::kReduction,
-    .inputs = {{.name = "data", .typeVariable = "T"}},
-    .outputs = {{.name = "reduced"}},
-    .attributes = {{.name = "axis", .type = AttributeType::kInt},
-                   {.name = "keepdims", .type = AttributeType::kInt},
-                   {.name = "select_last_index", .type = AttributeType::kInt}},
-    .infer = inferArgReduction,
-});
+const Register kRegisterArgMax(argReductionDefinition(
+    "ArgMax",
+    "Index of the largest element along one axis: the first of equals, or the last with "
+    "select_last_index. NaN counts as beyond all numbers."));
 
 }  // namespace
 }  // namespace rota::op

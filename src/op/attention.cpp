@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention. Tested by src/op/attention_test.cpp and the node cases of tests/conformance.
 #include "core/check.h"
+#include "op/attention_expansion.h"
 #include "op/common.h"
 
 namespace rota::op {
@@ -99,6 +100,7 @@ const Register kRegisterAttention(Definition{
                    {.name = "softcap", .type = AttributeType::kFloat},
                    {.name = "softmax_precision", .type = AttributeType::kInt}},
     .infer = inferAttention,
+    .expand = expandAttention,
 });
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace rota::op {
 namespace {
 
 /// Operator set whose forms the written nodes have.
-constexpr int kWrittenVersion = 24;
+constexpr int kEarlyVersion = 24;
 
 struct EarlyEntry {
   bool (*applies)(const ir::Node&) = nullptr;
@@ -72,11 +72,12 @@ Status expandEarly(ir::Graph& graph) {
 }
 
 ir::Node* NodeWriter::node(const char* opType, std::vector<ir::Value*> inputs, std::size_t outputs,
-                           std::vector<std::pair<std::string, Attribute>> attributes) {
+                           std::vector<std::pair<std::string, Attribute>> attributes, const char* domain) {
   const std::string name = expanded_.name + "/" + opType;
-  ir::Node* made = graph_.addNode(name, "", opType, kWrittenVersion, std::move(inputs),
+  const int version = domain[0] == '\0' ? kEarlyVersion : 1;
+  ir::Node* made = graph_.addNode(name, domain, opType, version, std::move(inputs),
                                   std::vector<std::string>(outputs, name), expanded_.provenance, before_);
-  made->definition = find("", opType);
+  made->definition = find(domain, opType);
   for (auto& [key, value] : attributes) made->attributes.set(std::move(key), std::move(value));
   return made;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that exist only between the model's file and the graph: a loop or a formula around blocks of the model's own (SequenceMap,
-// FlexAttention with modifiers, the batched Scan of version 8). Once types are known they are written in simpler nodes, as the standard's
+// FlexAttention with modifiers, the batched Scan of version 8), and what other optimisers have fused or laid out (NhwcConv, QGemm). Once types are known they are written in simpler nodes, as the standard's
 // function bodies do, so that passes, planner and both evaluators know If, Loop and Scan only.
 //
 // The file of the operator registers what applies to which nodes; the importer calls `expandEarly` once. The nodes that come in their place carry
@@ -38,7 +38,7 @@ class NodeWriter {
 
   ir::Graph& graph() { return graph_; }
   ir::Node* node(const char* opType, std::vector<ir::Value*> inputs, std::size_t outputs,
-                 std::vector<std::pair<std::string, Attribute>> attributes = {});
+                 std::vector<std::pair<std::string, Attribute>> attributes = {}, const char* domain = "");
   ir::Value* add(const char* opType, std::vector<ir::Value*> inputs,
                  std::vector<std::pair<std::string, Attribute>> attributes = {}) {
     return node(opType, std::move(inputs), 1, std::move(attributes))->outputs[0];

@@ -208,5 +208,78 @@ TEST(FlexAttention, AModifierKeepsTheType) {
   EXPECT_NE(message.find("node"), std::string::npos) << message;
 }
 
+/// A node of com.microsoft with one output for each of `outputs`, run on these inputs.
+std::vector<std::vector<double>> runFused(const char* opType, std::vector<Tensor> inputs,
+                                          Attributes attributes, std::size_t outputs = 1) {
+  Expanded e;
+  std::vector<ir::Value*> values;
+  std::vector<EvaluatedValue> operands;
+  for (const Tensor& tensor : inputs) {
+    std::vector<Size> dims(tensor.dims().begin(), tensor.dims().end());
+    values.push_back(e.graph.addInput("x", tensorOf(tensor.dtype(), std::move(dims))));
+    operands.push_back(tensorValue(tensor));
+  }
+  e.add("com.microsoft", opType, 1, std::move(values), outputs);
+  e.node->attributes = std::move(attributes);
+  EXPECT_EQ(e.expand(), "");
+  std::vector<std::vector<double>> results;
+  for (const EvaluatedValue& value : e.run(std::move(operands)))
+    results.push_back(ref::valuesOf(value.tensor));
+  return results;
+}
+
+TEST(Fused, BiasAddAndBiasSplitGelu) {
+  EXPECT_EQ(runFused("BiasAdd",
+                     {ref::makeFloats({1, 2, 2}, {1, 2, 3, 4}), ref::makeFloats({2}, {10, 20}),
+                      ref::makeFloats({1, 2, 2}, {100, 200, 300, 400})},
+                     {})[0],
+            (std::vector<double>{111, 222, 313, 424}));
+  const auto halves =
+      runFused("BiasSplitGelu",
+               {ref::makeFloats({1, 1, 4}, {1, 2, 0, 3}), ref::makeFloats({4}, {1, 0, 0, -2})}, {})[0];
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_EQ(halves[0], 0);
+  EXPECT_NEAR(halves[1], 2 * 0.5 * (1 + std::erf(1 / std::sqrt(2.0))), 1e-6);
+}
+
+TEST(Fused, BiasSoftmaxOverOneAndOverSeveralAxes) {
+  const Tensor data = ref::makeFloats({1, 2, 2}, {0, 1, 2, 3});
+  const Tensor bias = ref::makeFloats({1, 1, 2}, {1, 0});
+  const auto last =
+      runFused("BiasSoftmax", {data, bias},
+               attributesOf({{"axis", std::int64_t{2}}, {"is_inner_broadcast", std::int64_t{0}}}))[0];
+  EXPECT_EQ(last, (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
+  const auto both =
+      runFused("BiasSoftmax", {data, bias},
+               attributesOf({{"axis", std::int64_t{1}}, {"is_inner_broadcast", std::int64_t{0}}}))[0];
+  const double low = 0.5 / (1 + std::exp(2.0));
+  ASSERT_EQ(both.size(), 4U);
+  EXPECT_NEAR(both[0], low, 1e-6);
+  EXPECT_NEAR(both[3], 0.5 - low, 1e-6);
+}
+
+TEST(Fused, GroupNormInBothLayouts) {
+  // Two channels in one group: mean 2, variance 1.
+  const Tensor scale = ref::makeFloats({2}, {1, 2}), shift = ref::makeFloats({2}, {0, 10});
+  Attributes attributes = attributesOf({{"groups", std::int64_t{1}},
+                                        {"activation", std::int64_t{0}},
+                                        {"epsilon", 0.0F},
+                                        {"channels_last", std::int64_t{0}}});
+  EXPECT_EQ(runFused("GroupNorm", {ref::makeFloats({1, 2, 1, 2}, {1, 3, 1, 3}), scale, shift}, attributes)[0],
+            (std::vector<double>{-1, 1, 8, 12}));
+  attributes.set("channels_last", std::int64_t{1});
+  EXPECT_EQ(runFused("GroupNorm", {ref::makeFloats({1, 1, 2, 2}, {1, 1, 3, 3}), scale, shift}, attributes)[0],
+            (std::vector<double>{-1, 8, 1, 12}));
+  attributes.set("activation", std::int64_t{1});
+  const auto results = runFused("SkipGroupNorm",
+                                {ref::makeFloats({1, 1, 2, 2}, {0, 0, 2, 2}), scale, shift,
+                                 ref::makeFloats({1, 2}, {0.5, 0.75}), ref::makeFloats({2}, {0.5, 0.25})},
+                                attributes, 2);
+  EXPECT_EQ(results[1], (std::vector<double>{1, 1, 3, 3}));
+  ASSERT_EQ(results[0].size(), 4U);
+  EXPECT_NEAR(results[0][0], -1 / (1 + std::exp(1.0)), 1e-6);
+  EXPECT_NEAR(results[0][3], 12 / (1 + std::exp(-12.0)), 1e-5);
+}
+
 }  // namespace
 }  // namespace rota::op

@@ -13,8 +13,11 @@ ir::Value* Expansion::add(const char* opType, std::vector<ir::Value*> inputs,
                           std::vector<std::pair<std::string, Attribute>> attributes) {
   if (!status_.isOk()) return nullptr;
   const std::string name = node_.name + "/" + opType;
+  // The version of another domain says nothing about the operators of the default one.
+  constexpr int kWrittenVersion = 24;
+  const int version = node_.domain.empty() ? node_.version : kWrittenVersion;
   ir::Node* node =
-      graph_.addNode(name, "", opType, node_.version, std::move(inputs), {name}, node_.provenance, &node_);
+      graph_.addNode(name, "", opType, version, std::move(inputs), {name}, node_.provenance, &node_);
   for (auto& [key, value] : attributes) node->attributes.set(std::move(key), std::move(value));
   fail(inferNode(*node));
   return status_.isOk() ? node->outputs[0] : nullptr;

@@ -17,6 +17,8 @@ const Register kRegisterGRU(Definition{
     .outputs = recurrentOutputs(false),
     .attributes = recurrentAttributes({{.name = "linear_before_reset", .type = AttributeType::kInt}}),
     .infer = [](InferContext& ctx) { return inferRecurrent(ctx, 3); },
+    .expand = [](ir::Graph& graph,
+                 const ir::Node& node) { return expandRecurrent(graph, node, RecurrentCell::kGru); },
 });
 
 }  // namespace

@@ -16,6 +16,8 @@ const Register kRegisterLSTM(Definition{
     .outputs = recurrentOutputs(true),
     .attributes = recurrentAttributes({{.name = "input_forget", .type = AttributeType::kInt}}),
     .infer = [](InferContext& ctx) { return inferRecurrent(ctx, 4); },
+    .expand = [](ir::Graph& graph,
+                 const ir::Node& node) { return expandRecurrent(graph, node, RecurrentCell::kLstm); },
 });
 
 }  // namespace

@@ -22,10 +22,37 @@ void setUnknown(InferContext& ctx, DType dtype) {
   }
 }
 
+/// What `rota check` says about forms that exist for the sake of one runtime's buffers.
+Status refuseForm(const InferContext& ctx, const std::string& found, std::string fix) {
+  return ctx
+      .error(ErrorCode::kUnsupportedOperator, "This form of " + ctx.node().opType + " is not supported", {},
+             found)
+      .fix(std::move(fix));
+}
+
+Status requireOff(const InferContext& ctx, std::string_view attribute, std::string fix) {
+  const std::int64_t value = ctx.attributes().getInt(attribute);
+  if (value == 0) return Status::ok();
+  return refuseForm(ctx, std::string(attribute) + " = " + std::to_string(value), std::move(fix));
+}
+
+Status requireAbsent(const InferContext& ctx, std::initializer_list<std::size_t> inputs, std::string fix) {
+  for (const std::size_t i : inputs) {
+    if (ctx.hasInput(i))
+      return refuseForm(ctx, "input '" + ctx.node().definition->inputs[i].name + "'", std::move(fix));
+  }
+  return Status::ok();
+}
+
+constexpr const char* kNoSharedBuffer =
+    "export the model with a past and a present of their own instead of one shared buffer";
+
 // Attention with its own projection: past in input `past`, the result in the type of input `like`.
 Status inferProjectedAttention(InferContext& ctx, std::size_t past, std::size_t like) {
   auto heads = headCount(ctx, "num_heads");
   if (!heads) return heads.status();
+  ROTA_RETURN_IF_ERROR(requireOff(ctx, "do_rotary", "export the rotary embedding as a node of its own"));
+  ROTA_RETURN_IF_ERROR(requireOff(ctx, "past_present_share_buffer", kNoSharedBuffer));
   const ir::Shape& x = ctx.inputShape(0);
   const ir::Shape& w = ctx.inputShape(1);
   const DType dtype = ctx.inputDtype(like);
@@ -54,6 +81,13 @@ Status inferProjectedAttention(InferContext& ctx, std::size_t past, std::size_t 
 Status inferMultiHeadAttention(InferContext& ctx) {
   auto heads = headCount(ctx, "num_heads");
   if (!heads) return heads.status();
+  ROTA_RETURN_IF_ERROR(requireAbsent(ctx, {8, 9}, kNoSharedBuffer));
+  if (ctx.hasOutput(3))
+    return refuseForm(ctx, "output 'qk'", "export the attention without its scores as an output");
+  if (ctx.hasInput(6) != ctx.hasInput(7)) {
+    return ctx.error(ErrorCode::kMissingInput, "'past_key' and 'past_value' come together", "both or neither",
+                     ctx.hasInput(6) ? "'past_key' alone" : "'past_value' alone");
+  }
   const ir::Shape& q = ctx.inputShape(0);
   const bool keysKnown = !ctx.hasInput(1) || ctx.inputShape(1).known;
   const bool valuesKnown = !ctx.hasInput(2) || ctx.inputShape(2).known;
@@ -88,11 +122,46 @@ Status inferMultiHeadAttention(InferContext& ctx) {
   return Status::ok();
 }
 
+Status checkGroupQueryForm(InferContext& ctx, std::int64_t heads, std::int64_t kvHeads) {
+  if (heads % kvHeads != 0) {
+    return ctx.error(ErrorCode::kBadAttribute, "'num_heads' must be a multiple of 'kv_num_heads'",
+                     "a multiple", std::to_string(heads) + " and " + std::to_string(kvHeads));
+  }
+  constexpr const char* kPlainCache = "export the model with a cache of real numbers";
+  ROTA_RETURN_IF_ERROR(requireAbsent(ctx, {12, 13}, kPlainCache));
+  for (const char* name : {"k_quant_type", "v_quant_type"}) {
+    const std::string_view type = ctx.attributes().getString(name, "NONE");
+    if (type != "NONE" && !type.empty())
+      return refuseForm(ctx, std::string(name) + " = " + std::string(type), kPlainCache);
+  }
+  if (ctx.hasInput(14) != ctx.hasInput(15)) {
+    return ctx.error(ErrorCode::kMissingInput, "'q_norm_weight' and 'k_norm_weight' come together",
+                     "both or neither", ctx.hasInput(14) ? "'q_norm_weight' alone" : "'k_norm_weight' alone");
+  }
+  if (ctx.hasInput(3) != ctx.hasInput(4) || ctx.hasInput(1) != ctx.hasInput(2)) {
+    return ctx.error(ErrorCode::kMissingInput, "Key and value, and past key and past value, come together",
+                     "both or neither of each pair");
+  }
+  if (ctx.attributes().getInt("do_rotary") != 0 && (!ctx.hasInput(7) || !ctx.hasInput(8))) {
+    return ctx.error(ErrorCode::kMissingInput, "Rotary embedding needs 'cos_cache' and 'sin_cache'",
+                     "inputs 7 and 8");
+  }
+  ROTA_RETURN_IF_ERROR(requireAbsent(
+      ctx, {16}, "export the model for chunks whose entries all have the same number of tokens"));
+  ROTA_RETURN_IF_ERROR(
+      requireOff(ctx, "sliding_window_cache", "export the model with a cache of the whole sequence"));
+  ROTA_RETURN_IF_ERROR(requireOff(ctx, "qk_output", "export the attention without its scores as an output"));
+  if (ctx.hasOutput(3))
+    return refuseForm(ctx, "output 'output_qk'", "export the attention without its scores as an output");
+  return Status::ok();
+}
+
 Status inferGroupQueryAttention(InferContext& ctx) {
   auto heads = headCount(ctx, "num_heads");
   if (!heads) return heads.status();
   auto kvHeads = headCount(ctx, "kv_num_heads");
   if (!kvHeads) return kvHeads.status();
+  ROTA_RETURN_IF_ERROR(checkGroupQueryForm(ctx, *heads, *kvHeads));
   const ir::Shape& q = ctx.inputShape(0);
   auto total = scalarContents(ctx, 6, SizeRange{.lo = 1});
   if (!total) return total.status();

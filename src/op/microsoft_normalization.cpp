@@ -4,6 +4,8 @@
 
 #include "core/check.h"
 #include "op/common.h"
+#include "op/describe.h"
+#include "op/expansion.h"
 
 namespace rota::op {
 namespace {
@@ -59,6 +61,63 @@ Status inferEmbedNormalization(InferContext& ctx) {
   return Status::ok();
 }
 
+/// The sum of input, skip and bias, in the type of sums.
+ir::Value* skipSum(Expansion& e, const ir::Node& node, std::size_t biasInput) {
+  const DType sumType = Expansion::sumType(node.inputs[0]->type.dtype);
+  ir::Value* sum = e.add("Add", {e.cast(node.inputs[0], sumType), e.cast(node.inputs[1], sumType)});
+  return node.input(biasInput) == nullptr ? sum
+                                          : e.add("Add", {sum, e.cast(node.inputs[biasInput], sumType)});
+}
+
+Result<std::vector<ir::Value*>> expandSkipLayerNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  const DType sumType = Expansion::sumType(dtype);
+  ir::Value* sum = skipSum(e, node, 4);
+  const double epsilon = static_cast<double>(node.attributes.getFloat("epsilon", 1e-12F));
+  const Standardised s = standardise(e, sum, e.axesFrom(sum, -1), epsilon);
+  ir::Value* y = e.add("Mul", {s.value, e.cast(node.inputs[2], sumType)});
+  if (node.input(3) != nullptr) y = e.add("Add", {y, e.cast(node.inputs[3], sumType)});
+  return e.finish({e.cast(y, dtype), e.cast(s.mean, DType::kFloat32),
+                   e.cast(s.inverseDeviation, DType::kFloat32), e.cast(sum, dtype)});
+}
+
+/// x over the root of its mean square over `axes`, and one over that root.
+std::pair<ir::Value*, ir::Value*> overRootMeanSquare(Expansion& e, ir::Value* x,
+                                                     const std::vector<std::int64_t>& axes, double epsilon) {
+  ir::Value* mean = e.add("ReduceMean", {e.add("Mul", {x, x})}, {{"axes", axes}});
+  ir::Value* shifted =
+      e.add("Add", {mean, e.scalar(epsilon, x == nullptr ? DType::kFloat32 : x->type.dtype)});
+  ir::Value* inverse = e.add("Reciprocal", {e.add("Sqrt", {shifted})});
+  return {e.add("Mul", {x, inverse}), inverse};
+}
+
+Result<std::vector<ir::Value*>> expandSkipSimplifiedNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType dtype = node.inputs[0]->type.dtype;
+  ir::Value* sum = skipSum(e, node, 3);
+  const double epsilon = static_cast<double>(node.attributes.getFloat("epsilon", 1e-12F));
+  const auto [normalised, inverse] = overRootMeanSquare(e, sum, e.axesFrom(sum, -1), epsilon);
+  ir::Value* y = e.add("Mul", {normalised, e.cast(node.inputs[2], Expansion::sumType(dtype))});
+  if (node.output(1) != nullptr) {
+    return Status(ErrorCode::kBadGraph, "A mean that is always zero is not expanded")
+        .at(describeNode(node))
+        .expected("no use of output 'mean'");
+  }
+  return e.finish({e.cast(y, dtype), nullptr, e.cast(inverse, DType::kFloat32), e.cast(sum, dtype)});
+}
+
+Result<std::vector<ir::Value*>> expandSimplifiedNormalization(ir::Graph& graph, const ir::Node& node) {
+  Expansion e(graph, node);
+  const DType sumType = Expansion::sumType(node.inputs[0]->type.dtype);
+  ir::Value* x = e.cast(node.inputs[0], sumType);
+  const double epsilon = static_cast<double>(node.attributes.getFloat("epsilon", 1e-5F));
+  const auto [normalised, inverse] =
+      overRootMeanSquare(e, x, e.axesFrom(x, node.attributes.getInt("axis", -1)), epsilon);
+  ir::Value* y = e.add("Mul", {normalised, e.cast(node.inputs[1], sumType)});
+  return e.finish({e.cast(y, node.inputs[1]->type.dtype), e.cast(inverse, DType::kFloat32)});
+}
+
 const Register kRegisterMicrosoftSkipLayerNormalization(Definition{
     .domain = "com.microsoft",
     .name = "SkipLayerNormalization",
@@ -77,6 +136,7 @@ const Register kRegisterMicrosoftSkipLayerNormalization(Definition{
                 {.name = "input_skip_bias_sum", .option = FormalOption::kOptional, .typeVariable = "T"}},
     .attributes = {{.name = "epsilon", .type = AttributeType::kFloat}},
     .infer = inferSkipNormalization,
+    .expand = expandSkipLayerNormalization,
 });
 
 const Register kRegisterMicrosoftSkipSimplifiedLayerNormalization(Definition{
@@ -96,6 +156,7 @@ const Register kRegisterMicrosoftSkipSimplifiedLayerNormalization(Definition{
                 {.name = "input_skip_bias_sum", .option = FormalOption::kOptional, .typeVariable = "T"}},
     .attributes = {{.name = "epsilon", .type = AttributeType::kFloat}},
     .infer = inferSkipNormalization,
+    .expand = expandSkipSimplifiedNormalization,
 });
 
 const Register kRegisterSimplifiedLayerNormalization(Definition{
@@ -112,6 +173,7 @@ const Register kRegisterSimplifiedLayerNormalization(Definition{
                    {.name = "epsilon", .type = AttributeType::kFloat},
                    {.name = "stash_type", .type = AttributeType::kInt}},
     .infer = inferSimplifiedNormalization,
+    .expand = expandSimplifiedNormalization,
 });
 
 const Register kRegisterMicrosoftEmbedLayerNormalization(Definition{

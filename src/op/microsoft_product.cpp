@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/checked.h"
 #include "op/matmul_common.h"
 #include "op/window_common.h"
+#include "ref/recurrent.h"
 
 namespace rota::op {
 namespace {
@@ -30,7 +32,18 @@ Status inferFusedMatMul(InferContext& ctx) {
   return Status::ok();
 }
 
+/// The activation that is fused must be one that the kernels know.
+Status requireKnownActivation(const InferContext& ctx) {
+  const std::string_view name = ctx.attributes().getString("activation");
+  if (name.empty()) return Status::ok();
+  const auto function = ref::fusedActivationNamed(name);
+  if (function) return Status::ok();
+  const ErrorDetail& detail = function.status().detail();
+  return ctx.error(detail.code, detail.message, detail.expected, std::string(name));
+}
+
 Status inferFusedGemm(InferContext& ctx) {
+  ROTA_RETURN_IF_ERROR(requireKnownActivation(ctx));
   auto shape =
       matMulShape(ctx, 0, 1, ctx.attributes().getInt("transA") != 0, ctx.attributes().getInt("transB") != 0);
   if (!shape) return shape.status();
@@ -39,6 +52,7 @@ Status inferFusedGemm(InferContext& ctx) {
 }
 
 Status inferFusedConv(InferContext& ctx) {
+  ROTA_RETURN_IF_ERROR(requireKnownActivation(ctx));
   auto shape = convOutputShape(ctx, 0, 1);
   if (!shape) return shape.status();
   ctx.setOutput(0, ctx.inputDtype(0), *std::move(shape));
@@ -59,7 +73,50 @@ Status inferDynamicQuantizeMatMul(InferContext& ctx) {
   return Status::ok();
 }
 
+/// Input `i`, when its shape is known, must have `count` elements.
+Status requireElements(InferContext& ctx, std::size_t i, std::int64_t count, const char* what) {
+  if (!ctx.hasInput(i) || !ctx.inputShape(i).known) return Status::ok();
+  return ctx.requireEqual(product(ctx.inputShape(i).dims), Size(count), what);
+}
+
+/// Bits, blocks and the layout of the packed weights.
+Status checkPackedWeights(InferContext& ctx) {
+  const Attributes& attributes = ctx.attributes();
+  const std::int64_t depth = attributes.getInt("K"), columns = attributes.getInt("N");
+  const std::int64_t bits = attributes.getInt("bits", 4), blockSize = attributes.getInt("block_size");
+  if (bits != 2 && bits != 4 && bits != 8) {
+    return ctx
+        .error(ErrorCode::kBadAttribute, "MatMulNBits has no weights of this number of bits", "2, 4 or 8",
+               std::to_string(bits))
+        .fix("quantise the model with weights of 2, 4 or 8 bits");
+  }
+  if (depth < 1 || columns < 1 || blockSize < 1 || blockSize * bits % 8 != 0 || blockSize > (1LL << 30)) {
+    return ctx.error(ErrorCode::kBadAttribute, "The sizes of MatMulNBits do not fit each other",
+                     "K, N and block_size of at least 1, and blocks of whole bytes",
+                     "K " + std::to_string(depth) + ", N " + std::to_string(columns) + ", block_size " +
+                         std::to_string(blockSize));
+  }
+  if (attributes.getInt("weight_prepacked") != 0) {
+    return ctx
+        .error(ErrorCode::kUnsupportedOperator, "The weights of MatMulNBits are packed for one kind of GPU",
+               "weight_prepacked = 0", std::to_string(attributes.getInt("weight_prepacked")))
+        .fix("export the model without prepacked weights");
+  }
+  if (ctx.inputDtype(1) != DType::kUInt8) {
+    return ctx.error(ErrorCode::kTypeMismatch, "The packed weights of MatMulNBits are bytes", "uint8",
+                     info(ctx.inputDtype(1)).name);
+  }
+  const std::int64_t blocks = (depth + blockSize - 1) / blockSize;
+  const auto total = checkedMul(columns, blocks);
+  const auto bytes = total ? checkedMul(*total, blockSize * bits / 8) : std::nullopt;
+  if (!bytes) return ctx.error(ErrorCode::kModelTooLarge, "The weights of MatMulNBits are too large");
+  ROTA_RETURN_IF_ERROR(requireElements(ctx, 1, *bytes, "B is [N, blocks of K, block_size * bits / 8]"));
+  ROTA_RETURN_IF_ERROR(requireElements(ctx, 2, *total, "there is one scale for each block"));
+  return requireElements(ctx, 5, columns, "the bias has N elements");
+}
+
 Status inferMatMulNBits(InferContext& ctx) {
+  ROTA_RETURN_IF_ERROR(checkPackedWeights(ctx));
   ir::Shape shape = ctx.inputShape(0);
   if (shape.known) {
     if (shape.rank() < 1)

@@ -14,21 +14,12 @@ Status inferReduceMax(InferContext& ctx) {
   return Status::ok();
 }
 
-const Register kRegisterReduceMax(Definition{
-    .domain = "",
-    .name = "ReduceMax",
-    .versions = {1, 11, 12, 13, 18, 20},
-    .doc = "Largest element along axes; a NaN wins. Over no elements minus infinity, or the lowest "
-           "value of an integer type. Axes are an attribute in older operator sets and an input "
-           "later; none given means all, or none with noop_with_empty_axes.",
-    .kind = Kind::kReduction,
-    .inputs = {{.name = "data", .typeVariable = "T"}, {.name = "axes", .option = FormalOption::kOptional}},
-    .outputs = {{.name = "reduced", .typeVariable = "T"}},
-    .attributes = {{.name = "axes", .type = AttributeType::kInts},
-                   {.name = "keepdims", .type = AttributeType::kInt},
-                   {.name = "noop_with_empty_axes", .type = AttributeType::kInt}},
-    .infer = inferReduceMax,
-});
+const Register kRegisterReduceMax(extremeDefinition(
+    "ReduceMax",
+    "Largest element along axes; a NaN wins. Over no elements minus infinity, or the lowest "
+    "value of an integer type. Axes are an attribute in older operator sets and an input "
+    "later; none given means all, or none with noop_with_empty_axes.",
+    inferReduceMax));
 
 }  // namespace
 }  // namespace rota::op

@@ -14,21 +14,12 @@ Status inferReduceMin(InferContext& ctx) {
   return Status::ok();
 }
 
-const Register kRegisterReduceMin(Definition{
-    .domain = "",
-    .name = "ReduceMin",
-    .versions = {1, 11, 12, 13, 18, 20},
-    .doc = "Smallest element along axes; a NaN wins. Over no elements infinity, or the highest value "
-           "of an integer type. Axes are an attribute in older operator sets and an input later; none "
-           "given means all, or none with noop_with_empty_axes.",
-    .kind = Kind::kReduction,
-    .inputs = {{.name = "data", .typeVariable = "T"}, {.name = "axes", .option = FormalOption::kOptional}},
-    .outputs = {{.name = "reduced", .typeVariable = "T"}},
-    .attributes = {{.name = "axes", .type = AttributeType::kInts},
-                   {.name = "keepdims", .type = AttributeType::kInt},
-                   {.name = "noop_with_empty_axes", .type = AttributeType::kInt}},
-    .infer = inferReduceMin,
-});
+const Register kRegisterReduceMin(extremeDefinition(
+    "ReduceMin",
+    "Smallest element along axes; a NaN wins. Over no elements infinity, or the highest value "
+    "of an integer type. Axes are an attribute in older operator sets and an input later; none "
+    "given means all, or none with noop_with_empty_axes.",
+    inferReduceMin));
 
 }  // namespace
 }  // namespace rota::op

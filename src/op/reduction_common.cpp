@@ -121,4 +121,45 @@ void propagateReduction(InferContext& ctx, Size (*f)(Size a, Size b)) {
   if (result.isValid()) ctx.setContents(0, {result});
 }
 
+SoftmaxParts softmaxParts(Expansion& e, const ir::Node& node) {
+  ir::Value* x = e.cast(node.inputs[0], Expansion::sumType(node.inputs[0]->type.dtype));
+  const auto axes = softmaxAxes(e, node);
+  const std::vector<std::pair<std::string, Attribute>> overAxes{{"axes", axes},
+                                                                {"noop_with_empty_axes", std::int64_t{1}}};
+  SoftmaxParts parts;
+  parts.shifted = e.add("Sub", {x, e.add("ReduceMax", {x}, overAxes)});
+  parts.exponential = e.add("Exp", {parts.shifted});
+  parts.sum = e.add("ReduceSum", {parts.exponential}, overAxes);
+  return parts;
+}
+
+Definition argReductionDefinition(std::string name, std::string doc) {
+  return {.domain = "",
+          .name = std::move(name),
+          .versions = {1, 11, 12, 13},
+          .doc = std::move(doc),
+          .kind = Kind::kReduction,
+          .inputs = {{.name = "data", .typeVariable = "T"}},
+          .outputs = {{.name = "reduced"}},
+          .attributes = {{.name = "axis", .type = AttributeType::kInt},
+                         {.name = "keepdims", .type = AttributeType::kInt},
+                         {.name = "select_last_index", .type = AttributeType::kInt}},
+          .infer = inferArgReduction};
+}
+
+Definition extremeDefinition(std::string name, std::string doc, InferFunction infer) {
+  return {
+      .domain = "",
+      .name = std::move(name),
+      .versions = {1, 11, 12, 13, 18, 20},
+      .doc = std::move(doc),
+      .kind = Kind::kReduction,
+      .inputs = {{.name = "data", .typeVariable = "T"}, {.name = "axes", .option = FormalOption::kOptional}},
+      .outputs = {{.name = "reduced", .typeVariable = "T"}},
+      .attributes = {{.name = "axes", .type = AttributeType::kInts},
+                     {.name = "keepdims", .type = AttributeType::kInt},
+                     {.name = "noop_with_empty_axes", .type = AttributeType::kInt}},
+      .infer = infer};
+}
+
 }  // namespace rota::op

@@ -16,6 +16,8 @@ const Register kRegisterRNN(Definition{
     .outputs = recurrentOutputs(false),
     .attributes = recurrentAttributes(),
     .infer = [](InferContext& ctx) { return inferRecurrent(ctx, 1); },
+    .expand = [](ir::Graph& graph,
+                 const ir::Node& node) { return expandRecurrent(graph, node, RecurrentCell::kRnn); },
 });
 
 }  // namespace

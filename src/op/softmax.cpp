@@ -10,16 +10,8 @@ namespace {
 
 Result<std::vector<ir::Value*>> expandSoftmax(ir::Graph& graph, const ir::Node& node) {
   Expansion e(graph, node);
-  const DType dtype = node.inputs[0]->type.dtype;
-  ir::Value* x = e.cast(node.inputs[0], Expansion::sumType(dtype));
-  const auto axes = softmaxAxes(e, node);
-  const std::vector<std::pair<std::string, Attribute>> overAxes{{"axes", axes},
-                                                                {"noop_with_empty_axes", std::int64_t{1}}};
-  ir::Value* shifted = e.add("Sub", {x, e.add("ReduceMax", {x}, overAxes)});
-  ir::Value* exponential = e.add("Exp", {shifted});
-  ir::Value* sum = e.add("ReduceSum", {exponential}, overAxes);
-  ir::Value* y = e.add("Div", {exponential, sum});
-  return e.finish({e.cast(y, dtype)});
+  const SoftmaxParts parts = softmaxParts(e, node);
+  return e.finish({e.cast(e.add("Div", {parts.exponential, parts.sum}), node.inputs[0]->type.dtype)});
 }
 
 const Register kRegisterSoftmax(Definition{

@@ -57,7 +57,7 @@ Result<const ActivationFunction*> fusedActivation(const Attributes& attributes,
                                                   ActivationFunction& function) {
   const std::string_view name = attributes.getString("activation");
   if (name.empty()) return static_cast<const ActivationFunction*>(nullptr);
-  auto found = activationNamed(name);
+  auto found = fusedActivationNamed(name);
   if (!found) return found.status();
   function = *found;
   if (const auto* params = attributes.getFloats("activation_params"); params != nullptr) {

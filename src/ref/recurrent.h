@@ -24,6 +24,7 @@ enum class Activation : std::uint8_t {
   kSoftsign,
   kTanh,
   kThresholdedRelu,
+  kClip,  ///< Fused into products only.
 };
 
 struct ActivationFunction {
@@ -35,6 +36,8 @@ struct ActivationFunction {
 
 /// The function of this name (case does not matter) with its default alpha and beta; kBadAttribute for an unknown one.
 Result<ActivationFunction> activationNamed(std::string_view name);
+/// The same for those that optimisers fuse into products and convolutions; Clip (from alpha to beta) is one of them.
+Result<ActivationFunction> fusedActivationNamed(std::string_view name);
 
 constexpr std::size_t kMaxActivations = 6;
 

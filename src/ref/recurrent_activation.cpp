@@ -2,6 +2,7 @@
 // Activation functions of the recurrent operators; see recurrent.h. Tested by src/ref/recurrent_test.cpp.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "ref/recurrent.h"
@@ -67,6 +68,7 @@ class ActivationParameters {
 double ActivationFunction::operator()(double x) const {
   switch (kind) {
     case Activation::kAffine: return alpha * x + beta;
+    case Activation::kClip: return std::min(std::max(x, alpha), beta);
     case Activation::kElu: return x >= 0 ? x : alpha * std::expm1(x);
     case Activation::kHardSigmoid: return std::min(std::max(alpha * x + beta, 0.0), 1.0);
     case Activation::kLeakyRelu: return x >= 0 ? x : alpha * x;
@@ -89,6 +91,12 @@ Result<ActivationFunction> activationNamed(std::string_view name) {
           "Affine, Elu, HardSigmoid, LeakyRelu, Relu, ScaledTanh, Sigmoid, Softplus, Softsign, Tanh or "
           "ThresholdedRelu")
       .found(std::string(name));
+}
+
+Result<ActivationFunction> fusedActivationNamed(std::string_view name) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (equalIgnoringCase(name, "clip")) return ActivationFunction{Activation::kClip, -kInfinity, kInfinity};
+  return activationNamed(name);
 }
 
 Result<std::array<ActivationFunction, kMaxActivations>> activationsOf(const Attributes& attributes,

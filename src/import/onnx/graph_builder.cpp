@@ -2,6 +2,7 @@
 // Graphs, inputs, initializers, outputs and names; nodes are in node_builder.cpp, functions in function_inliner.cpp. See graph_builder.h.
 #include "import/onnx/graph_builder.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "import/onnx/node_check.h"
@@ -175,6 +176,15 @@ std::optional<TypeView> inputType(const ValueInfoView& input, const std::string&
   return std::move(*type);
 }
 
+/// Elements of a sequence may differ in the dims that its type leaves open, and nothing binds those of an optional.
+void forgetElementDims(TypeView& type) {
+  const bool isOpen = std::any_of(type.dims.begin(), type.dims.end(),
+                                  [](const DimView& dim) { return !dim.value || *dim.value < 0; });
+  if (type.kind == ir::TypeKind::kTensor || !isOpen) return;
+  type.hasShape = false;
+  type.dims.clear();
+}
+
 }  // namespace
 
 void GraphBuilder::buildInputs(const GraphView& view, Frame& frame) {
@@ -201,6 +211,7 @@ void GraphBuilder::buildInputs(const GraphView& view, Frame& frame) {
           where);
       type.reset();
     }
+    if (type) forgetElementDims(*type);
     if (type) dims.note(where, *type);
     inputs.push_back({input.name, std::move(type)});
   }
