@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, defs, helper, numpy_helper
 
 
 def np_dtype(name):
@@ -197,6 +197,15 @@ def produce(node, prefix, name, wide):
     return nodes, names[-1]
 
 
+SEQUENCES_OF = {parse.split("(")[-1].rstrip(")") for parse in defs.get_schema("SequenceConstruct").type_constraints[0].allowed_type_strs}
+
+
+def can_be_made(types):
+    """A block makes its sequences by SequenceConstruct, which has fewer types than If."""
+    kind, dtype = types["V"]
+    return "seq" not in kind or dtype in SEQUENCES_OF
+
+
 def if_blocks(node, prefix, wide):
     graphs = {}
     for branch in ("then_branch", "else_branch"):
@@ -294,7 +303,7 @@ FORMS = {
     "Gemm": lambda version: [F(X, (3, 2), (2,))] + ([F(X, (3, 2))] if version >= 11 else []),
     "GridSample": lambda version: [F((1, 1, 4, 4), GRID), F((1, 1, 4, 4), GRID, mode="nearest")],
     "GroupNormalization": lambda version: [F((2, 4, 3), (4,), (4,), num_groups=2)] if version >= 21 else [F((2, 4, 3), (2,), (2,), num_groups=2)],
-    "If": same(V(1), blocks=if_blocks),
+    "If": same(V(1), blocks=if_blocks, fits=can_be_made),
     "InstanceNormalization": same((2, 2, 4), (2,), (2,)),
     "LRN": same((1, 3, 2, 2), size=3),
     "LayerNormalization": same((2, 4), (4,), (4,)),

@@ -190,6 +190,13 @@ CASES |= {
     "gather_block_8_bits": ("GatherBlockQuantized", MS, [u8(7, 32), np.array([5, 1], np.int32), f32(7, 2), u8(7, 2)], 1, {"block_size": 16, "bits": 8, "quantize_axis": 1}),
     "dynamic_quantize_lstm": ("DynamicQuantizeLSTM", MS, [f32(5, 2, 4), weights(1, 4, 12), weights(1, 3, 12), f32(1, 24), None, None, None, None,
                                                           f32(1) ** 2 * 0.001 + 0.004, np.zeros(1, np.int8), f32(1) ** 2 * 0.001 + 0.004, np.zeros(1, np.int8)], 3, {"hidden_size": 3}),
+    "qembed_layer_normalization": ("QEmbedLayerNormalization", MS,
+                                   [rng.integers(0, 9, (2, 4)).astype(np.int32), rng.integers(0, 2, (2, 4)).astype(np.int32), u8(9, 8), u8(6, 8), u8(2, 8), u8(8), u8(8),
+                                    np.array([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32), *[scalar(0.01 * k) for k in range(1, 6)],
+                                    *[scalar(20 * k, np.uint8) for k in range(1, 6)]], 2, {"epsilon": 1e-5}),
+    **{f"qlinear_conv_{layout}": ("QLinearConv", MS, [u8(1, 5, 6, 3) if layout else u8(1, 3, 5, 6), scalar(0.05), scalar(120, np.uint8), weights(4, 3, 2, 2), scalar(0.02),
+                                                      scalar(0, np.int8), scalar(0.0937), scalar(128, np.uint8), rng.integers(-99, 99, 4).astype(np.int32)], 1,
+                                  {"channels_last": layout, "pads": [1, 0, 1, 0]}) for layout in (0, 1)},
     "nhwc_max_pool": ("NhwcMaxPool", MS, [u8(1, 5, 6, 3)], 1, {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 0]}),
 }
 

@@ -36,35 +36,6 @@ def test_cases_of_the_onnx_package(root, cases, program):
     assert done.returncode == 0, done.stderr
 
 
-def is_out_of_scope(model):
-    """Strings, training, ai.onnx.ml and operator sets below 7: what Rota does not claim."""
-    def dtypes(proto):
-        kind = proto.WhichOneof("value")
-        if kind in ("sequence_type", "optional_type"):
-            yield from dtypes(getattr(proto, kind).elem_type)
-        elif kind == "tensor_type":
-            yield proto.tensor_type.elem_type
-
-    infos = [*model.graph.input, *model.graph.output]
-    has_strings = any(onnx.TensorProto.STRING in dtypes(info.type) for info in infos)
-    domains = {node.domain for node in model.graph.node}
-    is_old = any(opset.domain == "" and opset.version < 7 for opset in model.opset_import)
-    trains = any(node.op_type == "Dropout" and len(node.input) > 2 for node in model.graph.node)
-    return has_strings or is_old or trains or bool(domains & {"ai.onnx.ml", "ai.onnx.preview.training"})
-
-
-def test_exclusions_stay_below_two_percent(root, cases):
-    """Of the cases that Rota claims to run."""
-    lines = (root / "tests/conformance/exclusions.txt").read_text().splitlines()
-    excluded = {line.split()[0] for line in lines if line and not line.startswith("#")}
-    names = [line.split("\t")[0] for line in (cases / "cases.tsv").read_text().splitlines()]
-    claimed = [name for name in names if not is_out_of_scope(onnx.load(cases / name / "model.onnx"))]
-    counted = sorted(excluded & set(claimed))
-    print(f"{len(counted)} of {len(claimed)}: {counted}")
-    assert len(claimed) > 1800
-    assert len(counted) <= 0.02 * len(claimed)
-
-
 def test_a_stale_exclusion_fails(cases, program, tmp_path):
     exclusions = tmp_path / "exclusions.txt"
     exclusions.write_text("test_relu  passes in fact\n")

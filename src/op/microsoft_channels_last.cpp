@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NhwcConv, NhwcFusedConv and NhwcMaxPool of com.microsoft: what layout optimisers make of Conv and MaxPool. The importer writes them with the channels
+// NhwcConv, NhwcFusedConv, NhwcMaxPool and QLinearConv of com.microsoft: what layout optimisers make of convolutions and MaxPool. The importer writes them with the channels
 // first again, between two Transposes; the layout of an edge is the planner's choice, not the graph's.
 // Tested by tests/test_microsoft_operators.py.
 #include <algorithm>
@@ -33,10 +33,11 @@ Status requireImage(const InferContext& ctx) {
                    "[N, spatial axes, C]", x.known ? "rank " + std::to_string(x.rank()) : "unknown rank");
 }
 
-Status inferChannelsLastConv(InferContext& ctx) {
+/// A convolution with filters in input `filters` and a result of type `dtype`.
+Status inferChannelsLast(InferContext& ctx, std::size_t filters, DType dtype) {
   ROTA_RETURN_IF_ERROR(requireImage(ctx));
   const ir::Shape& x = ctx.inputShape(0);
-  const ir::Shape& w = ctx.inputShape(1);
+  const ir::Shape& w = ctx.inputShape(filters);
   ir::Shape y = ir::Shape::unknown();
   if (w.known && w.rank() == x.rank()) {
     const std::vector<Size> kernel(w.dims.begin() + 2, w.dims.end());
@@ -46,7 +47,20 @@ Status inferChannelsLastConv(InferContext& ctx) {
     y.dims.insert(y.dims.end(), spatial->begin(), spatial->end());
     y.dims.push_back(w.dims[0]);
   }
-  ctx.setOutput(0, ctx.inputDtype(0), std::move(y));
+  ctx.setOutput(0, dtype, std::move(y));
+  return Status::ok();
+}
+
+Status inferChannelsLastConv(InferContext& ctx) { return inferChannelsLast(ctx, 1, ctx.inputDtype(0)); }
+
+/// The channels are last only where the node says so.
+bool hasChannelsLast(const ir::Node& node) { return node.attributes.getInt("channels_last") != 0; }
+
+Status inferQuantizedConv(InferContext& ctx) {
+  if (hasChannelsLast(ctx.node())) return inferChannelsLast(ctx, 3, ctx.inputDtype(7));
+  auto shape = convOutputShape(ctx, 0, 3);
+  if (!shape) return shape.status();
+  ctx.setOutput(0, ctx.inputDtype(7), *std::move(shape));
   return Status::ok();
 }
 
@@ -80,6 +94,21 @@ Result<std::vector<ir::Value*>> expandChannelsLast(ir::Graph& graph, const ir::N
   return std::vector<ir::Value*>{turn(core->outputs[0], channelsLast(rank))};
 }
 
+Result<std::vector<ir::Value*>> expandQuantizedConv(ir::Graph& graph, const ir::Node& node) {
+  NodeWriter w(graph, node, &node);
+  const bool last = hasChannelsLast(node);
+  const std::size_t rank = last ? node.inputs[0]->type.shape.rank() : 0;
+  std::vector<ir::Value*> inputs = node.inputs;
+  if (last) inputs[0] = w.add("Transpose", {inputs[0]}, {{"perm", channelsFirst(rank)}});
+  ir::Node* core = w.node("QLinearConv", inputs, 1);
+  core->attributes = node.attributes;
+  core->attributes.erase("channels_last");
+  ir::Value* y = core->outputs[0];
+  return std::vector<ir::Value*>{last ? w.add("Transpose", {y}, {{"perm", channelsLast(rank)}}) : y};
+}
+
+const RegisterEarlyExpansion kExpandMicrosoftQLinearConv("com.microsoft", "QLinearConv", nullptr,
+                                                         expandQuantizedConv);
 const RegisterEarlyExpansion kExpandNhwcConv("com.microsoft", "NhwcConv", nullptr, expandChannelsLast);
 const RegisterEarlyExpansion kExpandNhwcFusedConv("com.microsoft", "NhwcFusedConv", nullptr,
                                                   expandChannelsLast);
@@ -116,6 +145,29 @@ const Register kRegisterNhwcFusedConv(Definition{
                                     {.name = "activation_params", .type = AttributeType::kFloats},
                                     {.name = "group", .type = AttributeType::kInt}}),
     .infer = inferChannelsLastConv,
+});
+
+const Register kRegisterMicrosoftQLinearConv(Definition{
+    .domain = "com.microsoft",
+    .name = "QLinearConv",
+    .versions = {1},
+    .doc =
+        "QLinearConv, whose channels come last where channels_last is set. Written as the QLinearConv of the "
+        "default domain when the model is imported.",
+    .kind = Kind::kContraction,
+    .inputs = {{.name = "x", .typeVariable = "T1"},
+               {.name = "x_scale"},
+               {.name = "x_zero_point", .typeVariable = "T1"},
+               {.name = "w", .typeVariable = "T2"},
+               {.name = "w_scale"},
+               {.name = "w_zero_point", .typeVariable = "T2"},
+               {.name = "y_scale"},
+               {.name = "y_zero_point"},
+               {.name = "B", .option = FormalOption::kOptional}},
+    .outputs = {{.name = "y"}},
+    .attributes = windowAttributes({{.name = "channels_last", .type = AttributeType::kInt},
+                                    {.name = "group", .type = AttributeType::kInt}}),
+    .infer = inferQuantizedConv,
 });
 
 const Register kRegisterNhwcMaxPool(Definition{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QGemm, QLinearWhere, GatherBlockQuantized and DynamicQuantizeLSTM of com.microsoft, which quantisers emit. The importer writes them in
+// QGemm, QLinearWhere, GatherBlockQuantized, DynamicQuantizeLSTM and QEmbedLayerNormalization of com.microsoft, which quantisers emit. The importer writes them in
 // DequantizeLinear, the operator on real numbers and QuantizeLinear, the form that all of Rota's quantisation stands on. DynamicQuantizeLSTM keeps its
 // activations in real numbers: it quantises them for the speed of one runtime only, and real numbers are closer to the model that was quantised.
 // Tested by tests/test_microsoft_operators.py.
@@ -215,6 +215,41 @@ Result<std::vector<ir::Value*>> expandDynamicQuantizeLstm(ir::Graph& graph, cons
                                  lstm->outputs.begin() + static_cast<std::ptrdiff_t>(node.outputs.size()));
 }
 
+// --- QEmbedLayerNormalization: ids, segment ids, five quantised tables (word, position, segment, gamma, beta), mask, five scales, five zero points.
+
+Status inferQEmbedLayerNormalization(InferContext& ctx) {
+  const ir::Shape& ids = ctx.inputShape(0);
+  const ir::Shape& word = ctx.inputShape(2);
+  const bool known = ids.known && word.known;
+  if (known && (ids.rank() != 2 || word.rank() != 2)) {
+    return ctx.error(ErrorCode::kShapeMismatch, "Ids and embedding table must be matrices", "rank 2",
+                     "ranks " + std::to_string(ids.rank()) + " and " + std::to_string(word.rank()));
+  }
+  ctx.setOutput(0, ctx.inputDtype(8),
+                known ? ir::Shape::of({ids.dims[0], ids.dims[1], word.dims[1]}) : ir::Shape::unknown());
+  if (ctx.hasOutput(1))
+    ctx.setOutput(1, DType::kInt32, known ? ir::Shape::of({ids.dims[0]}) : ir::Shape::unknown());
+  return Status::ok();
+}
+
+Result<std::vector<ir::Value*>> expandQEmbedLayerNormalization(ir::Graph& graph, const ir::Node& node) {
+  NodeWriter w(graph, node, &node);
+  std::vector<ir::Value*> inputs{node.inputs[0], node.inputs[1]};
+  for (std::size_t i = 0; i < 5; ++i) {
+    const bool isGiven = node.input(2 + i) != nullptr;
+    inputs.push_back(
+        isGiven ? w.add("DequantizeLinear", {node.inputs[2 + i], node.input(8 + i), node.input(13 + i)})
+                : nullptr);
+  }
+  inputs.push_back(node.input(7));
+  ir::Node* core = w.node("EmbedLayerNormalization", inputs, 2, {}, "com.microsoft");
+  core->attributes = node.attributes;
+  return std::vector<ir::Value*>(core->outputs.begin(),
+                                 core->outputs.begin() + static_cast<std::ptrdiff_t>(node.outputs.size()));
+}
+
+const RegisterEarlyExpansion kExpandQEmbedLayerNormalization("com.microsoft", "QEmbedLayerNormalization",
+                                                             nullptr, expandQEmbedLayerNormalization);
 const RegisterEarlyExpansion kExpandQGemm("com.microsoft", "QGemm", nullptr, expandQGemm);
 const RegisterEarlyExpansion kExpandQLinearWhere("com.microsoft", "QLinearWhere", nullptr,
                                                  expandQLinearWhere);
@@ -245,6 +280,39 @@ const Register kRegisterMicrosoftQGemm(Definition{
                    {.name = "transA", .type = AttributeType::kInt},
                    {.name = "transB", .type = AttributeType::kInt}},
     .infer = inferQGemm,
+});
+
+const Register kRegisterMicrosoftQEmbedLayerNormalization(Definition{
+    .domain = "com.microsoft",
+    .name = "QEmbedLayerNormalization",
+    .versions = {1},
+    .doc = "EmbedLayerNormalization of quantised tables. Written with DequantizeLinear when the model is "
+           "imported.",
+    .kind = Kind::kOpaque,
+    .inputs = {{.name = "input_ids", .typeVariable = "T1"},
+               {.name = "segment_ids", .option = FormalOption::kOptional, .typeVariable = "T1"},
+               {.name = "word_embedding_quant", .typeVariable = "T2"},
+               {.name = "position_embedding_quant", .typeVariable = "T2"},
+               {.name = "segment_embedding", .option = FormalOption::kOptional, .typeVariable = "T2"},
+               {.name = "gamma_quant", .typeVariable = "T2"},
+               {.name = "beta_quant", .typeVariable = "T2"},
+               {.name = "mask", .option = FormalOption::kOptional, .typeVariable = "T1"},
+               {.name = "word_embedding_scale", .typeVariable = "T"},
+               {.name = "position_embedding_scale", .typeVariable = "T"},
+               {.name = "segment_embedding_scale", .option = FormalOption::kOptional, .typeVariable = "T"},
+               {.name = "gamma_scale", .typeVariable = "T"},
+               {.name = "beta_scale", .typeVariable = "T"},
+               {.name = "word_embedding_zero_point", .typeVariable = "T2"},
+               {.name = "position_embedding_zero_point", .typeVariable = "T2"},
+               {.name = "segment_embedding_zero_point",
+                .option = FormalOption::kOptional,
+                .typeVariable = "T2"},
+               {.name = "gamma_zero_point", .typeVariable = "T2"},
+               {.name = "beta_zero_point", .typeVariable = "T2"}},
+    .outputs = {{.name = "layernorm_out", .typeVariable = "T"},
+                {.name = "mask_index_out", .option = FormalOption::kOptional}},
+    .attributes = {{.name = "epsilon", .type = AttributeType::kFloat}},
+    .infer = inferQEmbedLayerNormalization,
 });
 
 const Register kRegisterMicrosoftQLinearWhere(Definition{

@@ -141,7 +141,10 @@ double evaluateBinary(ScalarOp op, double a, double b) {
     case ScalarOp::kPow: return std::pow(a, b);
     case ScalarOp::kMin: return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
     case ScalarOp::kMax: return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-    case ScalarOp::kMod: return std::fmod(a, b);
+    case ScalarOp::kMod: {  // the sign of the divisor
+      const double rest = std::fmod(a, b);
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    }
     case ScalarOp::kLess: return a < b ? 1 : 0;
     case ScalarOp::kLessEqual: return a <= b ? 1 : 0;
     case ScalarOp::kGreater: return a > b ? 1 : 0;
@@ -185,6 +188,7 @@ struct PointwiseRun {
   PointwiseRun(const Definition& definition, DType dtype) {
     std::vector<ir::Value*> values;
     for (std::size_t k = 0; k < definition.inputs.size(); ++k) {
+      if (definition.inputs[k].option == FormalOption::kOptional) continue;
       const DType type = definition.name == "Where" && k == 0 ? DType::kBool : dtype;
       std::vector<double> points;
       for (std::size_t i = 0; i < std::size(kPoints); ++i) points.push_back(pointOf(k, i, type));
@@ -193,6 +197,9 @@ struct PointwiseRun {
     }
     node =
         graph.addNode("node", definition.domain, definition.name, definition.versions.back(), values, {"y"});
+    for (const AttributeFormal& formal : definition.attributes) {
+      if (formal.required && formal.name == "to") node->attributes.set("to", std::int64_t{1});  // float32
+    }
     ThreadPool threads(1);
     if (Status status = inferNode(*node); !status.isOk()) {
       results = status;
@@ -211,7 +218,8 @@ TEST(ScalarExpressions, MatchTheReferenceKernels) {
     DType dtype = DType::kFloat32;
     auto run = std::make_unique<PointwiseRun>(*definition, dtype);
     if (!run->results) run = std::make_unique<PointwiseRun>(*definition, dtype = DType::kBool);
-    ASSERT_TRUE(run->results.isOk()) << definition->name << ": " << run->results.status().toString();
+    EXPECT_TRUE(run->results.isOk()) << definition->name << ": " << run->results.status().toString();
+    if (!run->results) continue;
     const auto code = definition->expression(*run->node);
     if (!code) continue;  // has none for these attributes
     ++compared;

@@ -324,7 +324,7 @@ constexpr TypeConstraint kTypeConstraints[] = {
     {"STFT", 2, 0x10c02},
     {"STFT", 3, 0xc0},
     {"Scan", 0, 0x7fffffe},
-    {"Scan", 1, 0xfffe},
+    {"Scan", 1, 0x7fffffe},
     {"Scatter", 0, 0xfffe},
     {"Scatter", 1, 0xc0},
     {"Scatter", 2, 0xfffe},
