@@ -34,13 +34,14 @@ def limits(dtype):
 
 def special(dtype):
     """The values at which kernels go wrong."""
+    dtype = np.dtype(dtype)
     if dtype == bool:
         return np.array([True, False])
     if is_complex(dtype):
         return np.array([0, 1, -1j, np.inf, np.nan], dtype)
     info = limits(dtype)
     if is_integer(dtype):
-        return np.array([info.min, info.max, info.max - 1, 0, 1, max(int(info.min), -1)]).astype(dtype)
+        return np.array([dtype.type(v) for v in (int(info.min), int(info.max), int(info.max) - 1, 0, 1, max(int(info.min), -1))], dtype)
     eps, tiny = float(info.eps), float(info.smallest_subnormal)
     return np.array([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1 + eps, float(info.max), -float(info.max), tiny, -tiny, np.inf, -np.inf, np.nan], np.float64).astype(dtype)
 
