@@ -3,7 +3,9 @@
 
 #include <map>
 
-#include <omp.h>
+// Of the OpenMP runtime that oneDNN brings along. Declared here, since <omp.h> belongs to one compiler and its own runtime.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int);
 
 namespace rota::onednn {
 namespace {
