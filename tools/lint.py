@@ -14,6 +14,7 @@ Tested by tests/test_lint.py.
 import argparse
 import concurrent.futures
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -266,37 +267,40 @@ def included_files(path, known):
     if path not in known:
         known[path] = {path}
         for name in re.findall(r'^#include ["<]([^">]+)[">]', Path(path).read_text(errors="replace"), re.M):
-            for folder in ("src", "include"):
-                if os.path.isfile(f"{folder}/{name}"):
-                    known[path] |= included_files(f"{folder}/{name}", known)
+            for candidate in (f"src/{name}", f"include/{name}", os.path.relpath(name) if name.startswith("/") else ""):
+                if os.path.isfile(candidate):
+                    known[path] |= included_files(candidate, known)
     return known[path]
 
 
-def check_tidy(paths, build, findings):
-    """clang-tidy; a source that was clean is not read again until it, a header it includes or the checks change."""
-    sources = [p for p in paths if p.endswith(".cpp") and p.startswith("src/")]
+def check_tidy(build, findings):
+    """clang-tidy over what a build compiles into the program and the libraries, batches as batches. What was clean is not
+    read again until it, a header that it includes or the checks change."""
     clean, known, marks = Path(build) / "tidy-clean", {}, {}
     clean.mkdir(exist_ok=True)
-    for path in sources:
+    for entry in json.loads((Path(build) / "compile_commands.json").read_text()):
+        path = os.path.relpath(os.path.join(entry["directory"], entry["file"]))
+        if not (path.startswith("src/") or "/Unity/" in path) or path.endswith("_test.cpp"):
+            continue
         digest = hashlib.sha256(Path(".clang-tidy").read_bytes())
         for name in sorted(included_files(path, known)):
             digest.update(name.encode() + Path(name).read_bytes())
         marks[path] = clean / digest.hexdigest()
-    sources = [p for p in sources if not marks[p].exists()]
 
     def finish(path, code, output):
-        seen = set()
+        seen, before = set(), len(findings.lines)
         for line in output.splitlines():
             match = re.match(r"(.*?):(\d+):\d+: (?:warning|error): (.*)", line)
             if match and line not in seen:
                 seen.add(line)
-                findings.add(os.path.relpath(match.group(1)), match.group(2), match.group(3))
+                if not os.path.relpath(match.group(1)).startswith(str(build)):  # a batch includes sources, and is not ours
+                    findings.add(os.path.relpath(match.group(1)), match.group(2), match.group(3))
         if code and not seen:
             findings.add(path, 1, "clang-tidy failed: " + (output.strip().splitlines() or ["no message"])[-1])
-        if not code and not seen:
+        if len(findings.lines) == before:
             marks[path].touch()
 
-    run_all(lambda p: ["clang-tidy-19", "--quiet", "-p", build, p], sources, finish)
+    run_all(lambda p: ["clang-tidy-19", "--quiet", "-p", build, p], [p for p in marks if not marks[p].exists()], finish)
 
 
 def check_link(build, findings):
@@ -369,7 +373,7 @@ def main():
     if arguments.link:
         check_link(arguments.link, findings)
     if arguments.tidy:
-        check_tidy(files, arguments.tidy, findings)
+        check_tidy(arguments.tidy, findings)
 
     for line in findings.lines:
         print(line)

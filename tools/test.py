@@ -161,9 +161,9 @@ def main():
         report.part("lint", lambda: call(*lint) == 0)
         return report.close()
 
-    report.part("lint, full", lambda: call(*lint, "--format", "all", "--tidy", "build/release") == 0)
     if report.part("Clang 19 build", lambda: build("clang")):
         report.part("unit tests with Clang 19", lambda: unit_tests(report, "clang"))
+    report.part("lint, full", lambda: call(*lint, "--format", "all", "--tidy", "build/clang") == 0)
     if report.part("thread sanitizer build", lambda: build("tsan", "rota_tests")):
         report.part("unit tests under the thread sanitizer", lambda: unit_tests(report, "tsan"))
     report.part("fuzz targets with libFuzzer", lambda: fuzz(report, arguments.fuzz_seconds or 600))
