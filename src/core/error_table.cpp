@@ -15,7 +15,7 @@ constexpr int kFailed = 1, kWrongUsage = 2, kAccuracyMissed = 3, kEngineMismatch
               kUnsupported = 6, kNoRoom = 7, kNoTime = 8;
 
 /// The row of `code`; one without a title for numbers that no code has.
-constexpr ErrorInfo rowOf(ErrorCode code) {
+constexpr ErrorInfo rowOf(ErrorCode code) {  // NOLINT(readability-function-size): a table
   const auto row = [code](int exitCode, const char* title, const char* explanation) {
     return ErrorInfo{code, exitCode, title, explanation};
   };

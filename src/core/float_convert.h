@@ -136,7 +136,8 @@ template <FloatFormat F> constexpr double decodeFloat(std::uint32_t code) {
     const double value = static_cast<double>(mantissa) * powerOfTwo(1 - F.bias - F.mantissaBits);
     return sign != 0 ? -value : value;
   }
-  const auto widened = static_cast<std::uint64_t>(static_cast<int>(exponent) - F.bias + kDoubleBias);
+  const int doubleExponent = static_cast<int>(exponent) - F.bias + kDoubleBias;
+  const auto widened = static_cast<std::uint64_t>(doubleExponent);
   return std::bit_cast<double>(sign | (widened << kDoubleMantissaBits) |
                                (mantissa << (kDoubleMantissaBits - F.mantissaBits)));
 }

@@ -82,6 +82,7 @@ class Resolver {
       result = resolve(found->second, depth + 1);
     } else if (atom->kind != AtomKind::kSymbol) {
       std::vector<Size> operands;
+      operands.reserve(atom->operands.size());
       for (Size operand : atom->operands) operands.push_back(resolve(operand, depth + 1));
       result = rebuild(atom, operands);
       if (result != plain) result = resolve(result, depth + 1);

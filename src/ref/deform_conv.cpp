@@ -110,7 +110,7 @@ Status deformConv(KernelContext& ctx) {
   p.groups = ctx.attributes().getInt("group", 1);
   p.offsetGroups = ctx.attributes().getInt("offset_group", 1);
   const std::size_t rank = x.rank();
-  const Status mismatch =
+  Status mismatch =
       Status(ErrorCode::kShapeMismatch, "The inputs of the deformable convolution do not fit each other")
           .expected(
               "X [N, C, …], W [M, C / group, …], offset [N, offset_group * kernel * axes, out…], mask "

@@ -63,7 +63,7 @@ Status multiHeadAttention(KernelContext& ctx) {
   const TensorView q = ctx.input(0), k = ctx.input(1), v = ctx.input(2);
   AttentionProblem p;
   p.heads = p.kvHeads = ctx.attributes().getInt("num_heads");
-  const Status mismatch =
+  Status mismatch =
       Status(ErrorCode::kShapeMismatch, "Query, key and value of the attention do not fit each other")
           .expected(
               "[B, S, heads * size], or packed [B, S, heads, 3, size], keys and values [B, L, …] or [B, "
