@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The network under construction: a graph, and a handle for each value that the caller has seen.
 #include <algorithm>
 #include <cstring>
 
