@@ -7,6 +7,7 @@ one is started for the next.
 import os
 import struct
 import subprocess
+import tempfile
 
 import ml_dtypes
 import numpy as np
@@ -29,15 +30,17 @@ def dtype_of(name):
 
 class CaseServer:
     def __init__(self, path):
-        self.path, self.process, self.environment = path, None, dict(os.environ)
-        if os.access("/dev/shm", os.W_OK):  # engine files are synced, which takes ten times as long on a disk
-            self.environment["TMPDIR"] = "/dev/shm"
+        self.path, self.process = path, None
+        # Engine files are synced, which takes ten times as long on a disk. The folder is ours, so that a server that dies leaves nothing.
+        self.folder = tempfile.TemporaryDirectory(prefix="rota-cases-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.environment = {**os.environ, "TMPDIR": self.folder.name}
 
     def close(self):
         if self.process is not None:
             self.process.stdin.close()
             self.process.wait(timeout=30)
             self.process = None
+        self.folder.cleanup()
 
     def _exchange(self, parts):
         if self.process is None:
