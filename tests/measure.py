@@ -38,7 +38,7 @@ class Measured:
         return self.stdout + self.stderr
 
 
-SAFETY = {"RLIMIT_AS": 8 << 30, "RLIMIT_CPU": 60}  # what fails a test must not fail the machine
+SAFETY = {"RLIMIT_AS": 32 << 30, "RLIMIT_DATA": 8 << 30, "RLIMIT_CPU": 900}  # what fails a test must not fail the machine
 
 
 def measure(program, *arguments, cwd=None, timeout=60, limits=None, env=None):

@@ -166,6 +166,8 @@ def main():
     report.part("lint, full", lambda: call(*lint, "--format", "all", "--tidy", "build/clang") == 0)
     if report.part("thread sanitizer build", lambda: build("tsan", "rota_tests")):
         report.part("unit tests under the thread sanitizer", lambda: unit_tests(report, "tsan"))
+    report.part("model of 6 GB", lambda: call(PYTHON, "-m", "pytest", "-q", "tests/test_files.py", "-k", "huge",
+                                              ROTA_TEST_HUGE_GB=os.environ.get("ROTA_TEST_HUGE_GB", "6")) == 0)
     report.part("fuzz targets with libFuzzer", lambda: fuzz(report, arguments.fuzz_seconds or 600))
     folder = Path(arguments.corpus) if arguments.corpus else ROOT.parent / "shared/corpus"
     if (folder / "check.py").is_file():

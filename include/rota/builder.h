@@ -32,6 +32,13 @@ struct ProfileSpec {
   std::map<std::string, std::vector<DimRange>> inputs;
 };
 
+/// Where the bytes of the weights live.
+enum class WeightsPlace : std::uint8_t {
+  kInside,  ///< In the engine.
+  kExternal,  ///< Unchanged weights stay in the model's files, found by their hashes; the rest is in "<engine>.weights".
+  kStripped,  ///< Nowhere: only hashes are kept; LoadOptions::weightsFrom gives the bytes.
+};
+
 class BuilderConfig {
  public:
   /// `-knob=value` tokens; the error names token and column.
@@ -45,7 +52,8 @@ class BuilderConfig {
   std::string cpu = "native";  ///< native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4.
   int level = 3;             ///< 0: predicted only. Higher levels measure; today all levels use predictions.
   bool genericOnly = false;  ///< Reference kernels only (`--no-native-code`).
-  int threads = 0;           ///< Of the build; 0: what CPU set and quota give.
+  WeightsPlace weights = WeightsPlace::kInside;
+  int threads = 0;  ///< Of the build; 0: what CPU set and quota give.
   std::vector<ProfileSpec> profiles;
   /// Ranges of named dims. Without `profiles` they make one, "dims", when they cover every open dim of the inputs.
   std::map<std::string, DimRange> dims;
@@ -74,6 +82,7 @@ struct BuildReport {
   double seconds = 0;
   std::uint64_t engineBytes = 0;
   std::uint64_t weightsBytes = 0;
+  std::uint64_t placedBytes = 0;  ///< Of weights that stay in the model's files.
   std::vector<TacticChoice> choices;
 };
 

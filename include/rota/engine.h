@@ -40,7 +40,12 @@ struct TensorInfo {
 struct LoadOptions {
   bool verifyWeights =
       false;  ///< Hash every weight chunk (`--verify full`); header, plan and code are always verified.
-  bool nativeCode = true;  ///< False: only the generic target.
+  /// False: only reference kernels and the precompiled kernels of librota_runtime run; an engine that needs more (a library that may
+  /// generate code, or code of its own) is refused.
+  bool nativeCode = true;
+  /// For engines built with `--weights external` or `stripped`: a weights file, an engine with the same weights, or the folder of the
+  /// model's data files. Empty: where the engine says.
+  std::string weightsFrom{};
 };
 
 class Engine {

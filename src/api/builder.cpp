@@ -29,6 +29,15 @@ Result<tactic::Target> targetOf(const BuilderConfig& config) {
       .found(config.cpu);
 }
 
+engine::WeightsPlace placeOf(WeightsPlace place) {
+  switch (place) {
+    case WeightsPlace::kInside: break;
+    case WeightsPlace::kExternal: return engine::WeightsPlace::kInPlace;
+    case WeightsPlace::kStripped: return engine::WeightsPlace::kStripped;
+  }
+  return engine::WeightsPlace::kInside;
+}
+
 /// Profiles by input position; names are checked against the network.
 Result<std::vector<runtime::Profile>> profilesOf(const ir::Graph& graph,
                                                  const std::vector<ProfileSpec>& specs) {
@@ -124,6 +133,7 @@ Result<BuildReport> buildEngine(Network& network, const BuilderConfig& config, c
                              .level = config.level,
                              .profiles = std::move(*profiles),
                              .threads = threads,
+                             .weights = placeOf(config.weights),
                              .progress = {}};
   if (config.progress) {
     options.progress = [&config](std::string_view phase, std::int64_t done, std::int64_t total) {
@@ -139,6 +149,7 @@ Result<BuildReport> buildEngine(Network& network, const BuilderConfig& config, c
   }
   report.engineBytes = summary->engineBytes;
   report.weightsBytes = summary->weightsBytes;
+  report.placedBytes = summary->placedBytes;
   for (plan::Choice& c : summary->choices)
     report.choices.push_back({std::move(c.scope), std::move(c.tactic), c.predictedUs, std::move(c.refused)});
   return report;

@@ -35,6 +35,7 @@ nlohmann::ordered_json toJson(const Invocation& invocation, const BuildArguments
   json["engine"] = a.output;
   json["engine_bytes"] = report.engineBytes;
   json["weights_bytes"] = report.weightsBytes;
+  json["placed_bytes"] = report.placedBytes;
   json["build_s"] = report.seconds;
   for (const PhaseTime& p : report.phases) json["phases"][p.name] = p.seconds;
   json["regions"] = nlohmann::ordered_json::array();
@@ -69,6 +70,12 @@ void addBuild(CLI::App& app, Invocation& invocation) {
   CLI::App* sub = app.add_subcommand("build", "Compile a model into an engine");
   addModelOptions(*sub, arguments->model);
   sub->add_option("-o,--output", arguments->output, "The engine file to write")->required();
+  sub->add_option("--weights", arguments->model.weights,
+                  "Where the weights live: inside the engine, external (unchanged ones stay in the model's "
+                  "files, the rest "
+                  "in ENGINE.weights), or stripped (given by --weights-from when the engine is loaded)")
+      ->check(CLI::IsMember({"inside", "external", "stripped"}))
+      ->capture_default_str();
   addJsonOption(*sub, invocation);
   sub->footer("Example: rota build model.onnx -o model.rota --profile ids=1x16:8x128:32x512");
   onChosen(*sub, invocation, [arguments, &invocation] { return runBuild(*arguments, invocation); });

@@ -54,6 +54,8 @@ struct ModelArguments {
   int threads = 0;
   bool noNativeCode = false;
   std::string verify = "quick";
+  std::string weights = "inside";
+  std::string weightsFrom;
 };
 
 /// The arguments without the program's name, in normal form, completed from ROTA_<OPTION> and the configuration file.

@@ -33,9 +33,15 @@ void addModelOptions(CLI::App& app, ModelArguments& a) {
   app.add_option("--threads", a.threads,
                  "CPU threads; default: what the CPU set and quota of this process give")
       ->check(CLI::Range(0, 4096));
-  app.add_flag("--no-native-code", a.noNativeCode, "Only the generic target: reference kernels");
+  app.add_flag("--no-native-code", a.noNativeCode,
+               "Build for, or load, the generic target only: reference kernels, and kernels that are "
+               "compiled into Rota");
   app.add_option("--verify", a.verify, "What is verified when an engine is loaded: quick or full")
       ->check(CLI::IsMember({"quick", "full"}));
+  app.add_option("--weights-from", a.weightsFrom,
+                 "For engines built with --weights external or stripped: a weights file, an engine of the "
+                 "same model, or "
+                 "the folder of its data files");
 }
 
 void addInputOptions(CLI::App& app, std::vector<std::string>& inputs, std::vector<std::string>& ranges) {

@@ -11,7 +11,8 @@ namespace rota::cli {
 namespace {
 
 Result<int> runInspect(const Invocation& invocation, const std::string& path, bool full) {
-  auto engine = engine::readEngine(path, {.verifyWeights = full, .checkTarget = false});
+  auto engine =
+      engine::readEngine(path, {.verifyWeights = full, .checkTarget = false, .attachWeights = full});
   if (!engine) return engine.status();
   const engine::Inspection inspection = engine::inspect(**engine);
   if (invocation.json.empty()) {

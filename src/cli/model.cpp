@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models and engines as operands: told apart by content; a model is built at level 0 for the occasion and loaded from a file that is removed at once.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -46,6 +48,9 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
   config.level = arguments.level;
   config.threads = arguments.threads;
   config.genericOnly = arguments.noNativeCode;
+  config.weights = arguments.weights == "external"   ? WeightsPlace::kExternal
+                   : arguments.weights == "stripped" ? WeightsPlace::kStripped
+                                                     : WeightsPlace::kInside;
   Progress progress(invocation, "build");
   config.progress = [&invocation, &progress](const BuildProgress& p) {
     progress.set(p.phase, static_cast<double>(p.done), static_cast<double>(p.total));
@@ -69,13 +74,39 @@ Result<BuildReport> buildWith(const ModelArguments& arguments, const Invocation&
   return rota::buildEngine(*network, config, engine);
 }
 
-/// A name for an engine that lives only until it is loaded.
-std::string temporaryEngine() {
-  std::error_code ignored;
-  const auto folder = std::filesystem::temp_directory_path(ignored);
-  return (folder.empty() ? std::string("/tmp") : folder.string()) + "/rota-" + std::to_string(getpid()) +
-         ".rota";
-}
+/// An engine that lives only until it is loaded, in a folder of its own: a name in a folder that others write to could be taken by them.
+class TemporaryEngine {
+ public:
+  TemporaryEngine() {
+    std::error_code ignored;
+    const auto root = std::filesystem::temp_directory_path(ignored);
+    std::string folder = (root.empty() ? std::string("/tmp") : root.string()) + "/rota-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) {
+      error_ = errno;
+      folder.back() = '?';
+    } else {
+      folder_ = folder;
+    }
+    path_ = folder + "/engine.rota";
+    removeWhenForced(path_);
+    removeWhenForced(folder_);
+  }
+  ~TemporaryEngine() {
+    unlink(path_.c_str());
+    if (!folder_.empty()) rmdir(folder_.c_str());
+    keepWhenForced(path_);
+    keepWhenForced(folder_);
+  }
+  TemporaryEngine(const TemporaryEngine&) = delete;
+  TemporaryEngine& operator=(const TemporaryEngine&) = delete;
+  const std::string& path() const { return path_; }
+  Status status() const { return folder_.empty() ? writeFileError(path_, error_) : Status::ok(); }
+
+ private:
+  std::string folder_;
+  std::string path_;
+  int error_ = 0;
+};
 
 }  // namespace
 
@@ -98,6 +129,7 @@ Result<BuildReport> buildModel(const ModelArguments& arguments, const Invocation
 
 Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocation& invocation) {
   OpenedEngine opened;
+  std::optional<TemporaryEngine> temporary;  // the mapping keeps the bytes
   auto isEngine = isEngineFile(arguments.path);
   if (!isEngine) return isEngine.status();
   std::string path = arguments.path;
@@ -106,27 +138,22 @@ Result<OpenedEngine> openEngine(const ModelArguments& arguments, const Invocatio
     auto ranges = rangesFor(arguments);
     if (!ranges) return ranges.status();
     opened.ranges = ranges->inputs;
-    path = temporaryEngine();
-    removeWhenForced(path);
+    temporary.emplace();
+    ROTA_RETURN_IF_ERROR(temporary->status());
+    path = temporary->path();
     auto report = buildWith(arguments, invocation, *ranges, path);
-    if (!report) {
-      keepWhenForced(path);
-      return report.status();
-    }
+    if (!report) return report.status();
     opened.wasBuilt = true;
     opened.buildSeconds = secondsSince(start);
   }
   const auto start = std::chrono::steady_clock::now();
   const LoadOptions options{.verifyWeights = arguments.verify == "full",
-                            .nativeCode = !arguments.noNativeCode};
+                            .nativeCode = !arguments.noNativeCode,
+                            .weightsFrom = arguments.weightsFrom};
   auto engine = Engine::load(path, options);
   opened.loadMs = secondsSince(start) * 1e3;
   std::error_code ignored;
   opened.engineBytes = std::filesystem::file_size(path, ignored);
-  if (opened.wasBuilt) {
-    std::filesystem::remove(path, ignored);  // the mapping keeps the bytes
-    keepWhenForced(path);
-  }
   if (!engine) return engine.status();
   opened.engine = std::move(*engine);
   opened.weightsBytes = opened.engine->weightsBytes();

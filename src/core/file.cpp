@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,12 +93,48 @@ void syncFolder(const std::string& folder) {
 
 constexpr std::byte kNoBytes[1] = {};
 
+/// All mappings of this process, by their first byte.
+struct Mappings {
+  struct Entry {
+    std::size_t size = 0;
+    std::string path;
+  };
+  std::mutex mutex;
+  std::map<const std::byte*, Entry> all;
+};
+
+Mappings& mappings() {
+  static Mappings instance;
+  return instance;
+}
+
+/// A name in the folder of `path` that no other process and no earlier call takes.
+std::string temporaryName(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return folderOf(path) + ".rota-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+}
+
+/// A file without a name in the folder of `path`, or -1 where the file system cannot do that (or could not name it later).
+int openUnnamed(const std::string& path, mode_t mode) {
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) != 0) return -1;
+  const std::string folder = folderOf(path);
+  return retried(
+      [&] { return ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode); });
+#else
+  return -1;
+#endif
+}
+
+constexpr int kNameAttempts = 100;  // a name may be left behind by a killed process of the same number
+
 }  // namespace
 
 Status writeFileError(const std::string& path, int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:  // a limit of the process or of the file system
       return Status(ErrorCode::kDiskFull, "there is no room for the file")
           .at(path)
           .found(reason(error))
@@ -138,16 +176,42 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
     if (data == MAP_FAILED) return readError(path, errno);
     file->data_ = static_cast<const std::byte*>(data);
     file->size_ = size;
+    const std::lock_guard lock(mappings().mutex);
+    mappings().all[file->data_] = {size, path};
   }
   return std::shared_ptr<const MappedFile>(file);
 }
 
 MappedFile::~MappedFile() {
-  if (size_ > 0) munmap(const_cast<std::byte*>(data_), size_);
+  if (size_ == 0) return;
+  {
+    const std::lock_guard lock(mappings().mutex);
+    mappings().all.erase(data_);
+  }
+  munmap(const_cast<std::byte*>(data_), size_);
+}
+
+std::optional<MappedPlace> mappedPlaceOf(const std::byte* data, std::size_t size) {
+  Mappings& m = mappings();
+  const std::lock_guard lock(m.mutex);
+  auto it = m.all.upper_bound(data);
+  if (it == m.all.begin()) return std::nullopt;
+  --it;
+  const auto offset = static_cast<std::size_t>(data - it->first);
+  if (offset > it->second.size || size > it->second.size - offset) return std::nullopt;
+  return MappedPlace{it->second.path, offset, it->second.size};
+}
+
+void releaseMapped(const std::byte* data, std::size_t size) {
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
+  if (size < kWorthIt || !mappedPlaceOf(data, size)) return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
+  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + size) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
   if (path.empty() || path.back() == '/') {
     return Status(ErrorCode::kFileWrite, "this is not the name of a file")
         .at(path)
@@ -164,19 +228,18 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
     if (access(writer->path_.c_str(), W_OK) != 0) return writeFileError(path, errno);
     mode = status.st_mode & 0777;
   }
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = folderOf(writer->path_) + ".rota-" + std::to_string(getpid()) + "-" +
-                       std::to_string(counter++) + ".tmp";
+  writer->fd_ = openUnnamed(writer->path_, mode);
+  for (int attempt = 0; writer->fd_ < 0 && attempt < kNameAttempts; ++attempt) {
+    std::string name = temporaryName(writer->path_);
     writer->fd_ = retried([&] { return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
-    if (writer->fd_ >= 0) {
-      removeWhenForced(name);
-      writer->temporary_ = std::move(name);
-      if (exists) static_cast<void>(fchmod(writer->fd_, mode));  // the umask must not narrow the old mode
-      return writer;
-    }
-    if (errno != EEXIST) break;  // else left behind by a killed process of the same number
+    if (writer->fd_ < 0 && errno != EEXIST) break;
+    if (writer->fd_ < 0) continue;
+    removeWhenForced(name);
+    writer->temporary_ = std::move(name);
   }
-  return writeFileError(path, errno);
+  if (writer->fd_ < 0) return writeFileError(path, errno);
+  if (exists) static_cast<void>(fchmod(writer->fd_, mode));  // the umask must not narrow the old mode
+  return writer;
 }
 
 FileWriter::~FileWriter() {
@@ -208,9 +271,24 @@ Status FileWriter::writeAt(std::size_t offset, const void* data, std::size_t siz
   return Status::ok();
 }
 
+Status FileWriter::giveName() {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
+    const std::string name = temporaryName(path_);
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      removeWhenForced(name);
+      temporary_ = name;
+      return Status::ok();
+    }
+    if (errno != EEXIST) break;
+  }
+  return writeFileError(path_, errno);
+}
+
 Status FileWriter::commit() {
   CHECK(fd_ >= 0);
   if (retried([&] { return fsync(fd_); }) != 0 && errno != EINVAL) return writeFileError(path_, errno);
+  if (temporary_.empty()) ROTA_RETURN_IF_ERROR(giveName());
   // After an interrupted close the descriptor is gone on Linux, so it is not repeated.
   if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR) return writeFileError(path_, errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return writeFileError(path_, errno);

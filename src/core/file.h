@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: read-only mappings, and writing that leaves the old file or the new one, never half of one (temporary name in the same folder,
-// fsync, rename, fsync of the folder). Full disks and read-only folders come back as errors with their own codes.
+// Files: read-only mappings, and writing that leaves the old file or the new one, never half of one. What is written has no name (or, where the
+// file system cannot do that, a temporary one in the same folder) until it is whole and synced; then it is renamed and the folder synced. A
+// process that is killed leaves nothing behind. Full disks and read-only folders come back as errors with their own codes.
 // Tested by src/core/file_test.cpp.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +42,18 @@ class MappedFile {
   std::string path_;
 };
 
+/// Where bytes of a mapped file lie in it.
+struct MappedPlace {
+  std::string path;
+  std::size_t offset = 0;
+  std::size_t fileBytes = 0;
+};
+/// The place of [data, data + size) when all of it lies in one file that is mapped now, else nothing.
+std::optional<MappedPlace> mappedPlaceOf(const std::byte* data, std::size_t size);
+/// Takes mapped bytes that are not needed soon out of the memory of the process; they are read again when touched. Bytes that are not
+/// those of a mapped file, and small ones, stay.
+void releaseMapped(const std::byte* data, std::size_t size);
+
 /// Writes a new file piece by piece; nothing is visible under `path` before `commit`. Destroyed without commit: nothing is left.
 class FileWriter {
   struct Key {
@@ -60,10 +74,12 @@ class FileWriter {
   Status commit();
 
  private:
+  Status giveName();
+
   int fd_ = -1;
   std::size_t position_ = 0;
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  ///< "" while the file has no name.
 };
 
 /// Whole texts. Reading also takes pipes and the files of /proc, which have no size.

@@ -156,7 +156,7 @@ TEST_F(FileTest, AFileThatMayNotGrowIsAnErrorAndLeavesTheOldOne) {
   const Status status = writeFile(path("a"), std::string(10000, 'x'));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(status.code(), ErrorCode::kFileWrite);
+  EXPECT_EQ(status.code(), ErrorCode::kDiskFull);
   EXPECT_EQ(readTextFile(path("a")).value(), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
 }
@@ -165,6 +165,28 @@ TEST_F(FileTest, TooLongATextIsRefused) {
   ASSERT_TRUE(writeFile(path("a"), std::string(100, 'x')).isOk());
   EXPECT_EQ(readTextFile(path("a"), 99).status().code(), ErrorCode::kFileRead);
   EXPECT_TRUE(readTextFile(path("a"), 100).isOk());
+}
+
+TEST_F(FileTest, BytesOfMappedFilesAreFoundAndReleased) {
+  ASSERT_TRUE(writeFile(path("big"), std::string(3 << 20, 'x')).isOk());
+  auto file = MappedFile::open(path("big"));
+  ASSERT_TRUE(file.isOk());
+  const std::byte* data = (*file)->data();
+  const auto place = mappedPlaceOf(data + 100, 200);
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->path, path("big"));
+  EXPECT_EQ(place->offset, 100u);
+  EXPECT_EQ(place->fileBytes, std::size_t{3} << 20);
+  EXPECT_FALSE(mappedPlaceOf(data + 100, std::size_t{3} << 20).has_value()) << "it ends beyond the file";
+  std::vector<std::byte> own(3 << 20, std::byte{7});
+  EXPECT_FALSE(mappedPlaceOf(own.data(), own.size()).has_value());
+  releaseMapped(data, (*file)->size());
+  releaseMapped(own.data(), own.size());
+  EXPECT_EQ(data[12345], std::byte{'x'});
+  EXPECT_EQ(own[12345], std::byte{7}) << "what is not of a file stays";
+  const std::byte* const old = data;
+  file = Status(ErrorCode::kFileRead, "closed");
+  EXPECT_FALSE(mappedPlaceOf(old, 1).has_value());
 }
 
 TEST(File, WriteErrorsAreToldApart) {

@@ -29,6 +29,8 @@ Slot slots[16];
 void removeUnfinished() {
   for (Slot& s : slots)
     if (s.state.load() == 2) unlink(s.path);
+  for (Slot& s : slots)
+    if (s.state.load() == 2) rmdir(s.path);  // folders, which are empty now
 }
 
 void onAlarm(int) {
@@ -79,6 +81,10 @@ void installInterruptHandlers() {
   atAlarm.sa_handler = onAlarm;
   sigemptyset(&atAlarm.sa_mask);
   sigaction(SIGALRM, &atAlarm, nullptr);
+  // A write beyond a limit of file size is an error like a full disk, not the end of the process.
+  struct sigaction ignored{};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignored, nullptr);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction current{};
     if (sigaction(number, nullptr, &current) != 0 || current.sa_handler == SIG_IGN) continue;

@@ -20,7 +20,7 @@ bool interrupted();
 /// kInterrupted once a first signal has come.
 Status checkInterrupted();
 
-/// A forced end removes the file at `path` until `keepWhenForced` says that it is finished. A few at once; further ones are left alone.
+/// A forced end removes the file (or empty folder) at `path` until `keepWhenForced` says that it is finished. A few at once; further ones are left alone.
 void removeWhenForced(const std::string& path);
 void keepWhenForced(const std::string& path);
 

@@ -89,6 +89,7 @@ const char* nameOf(std::uint32_t kind) {
     case SectionKind::kRecipes: return "recipes";
     case SectionKind::kManifest: return "manifest";
     case SectionKind::kExternalName: return "external name";
+    case SectionKind::kPlaces: return "places";
   }
   return "unknown";
 }

@@ -36,10 +36,12 @@ enum class SectionKind : std::uint32_t {
   kWeightHashes = 4,  ///< 16 bytes for every chunk of the weights.
   kRecipes = 5,       ///< FlatBuffers, schema/recipes.fbs.
   kManifest = 6,      ///< JSON text.
-  kExternalName = 7,  ///< Name of the file beside the engine that holds the weights.
+  kExternalName =
+      7,        ///< Name of the file beside the engine that holds the weights; none when they were stripped.
+  kPlaces = 8,  ///< FlatBuffers, schema/places.fbs: constants that lie in files of the model.
 };
 
-/// The weights lie in the file that the kExternalName section names.
+/// The weights lie in the file that the kExternalName section names, or, without such a section, are given when the engine is loaded.
 inline constexpr std::uint32_t kSectionExternal = 1;
 
 struct Header {

@@ -78,14 +78,19 @@ Result<std::shared_ptr<Engine>> engineOf(std::shared_ptr<const runtime::Program>
 }
 
 Result<std::shared_ptr<Engine>> loadFile(const std::string& path, const LoadOptions& options) {
-  auto file = readEngine(
-      path, {.verifyWeights = options.verifyWeights, .checkTarget = true, .nativeCode = options.nativeCode});
+  auto file = readEngine(path, {.verifyWeights = options.verifyWeights,
+                                .checkTarget = true,
+                                .weightsFrom = options.weightsFrom,
+                                .nativeCode = options.nativeCode});
   if (!file) return file.status();
   const EngineFile& engine = **file;
   std::vector<const std::byte*> constants;
   for (std::size_t i = 0; i < engine.program->constants.size(); ++i)
     constants.push_back(engine.constantData(i));
-  return engineOf(engine.program, std::move(constants), *file, engine.manifest, engine.weights.size());
+  std::size_t weightsBytes = engine.weights.size();
+  for (const auto& [constant, data] : engine.found.data)
+    weightsBytes += engine.program->constants[constant].bytes;
+  return engineOf(engine.program, std::move(constants), *file, engine.manifest, weightsBytes);
 }
 
 }  // namespace

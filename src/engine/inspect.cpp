@@ -68,8 +68,12 @@ class Inspector {
     out.formatVersion = engine_.container.header.formatVersion;
     out.fileBytes = engine_.file->size();
     if (const Section* plan = engine_.container.find(SectionKind::kPlan)) out.planBytes = plan->size;
-    out.weightsBytes = engine_.weights.size();
-    out.externalWeights = engine_.weightsFile != nullptr;
+    const Section* weights = engine_.container.find(SectionKind::kWeights);
+    out.weightsBytes = weights == nullptr ? 0 : weights->size;
+    out.externalWeights = weights != nullptr && (weights->flags & kSectionExternal) != 0;
+    for (const Place& p : engine_.places.constants)
+      out.placedBytes += engine_.program->constants[p.constant].bytes;
+    for (const Places::File& f : engine_.places.files) out.placedFiles.push_back(f.name);
     out.target = engine_.target;
     out.manifest = std::string(engine_.manifest);
     for (std::size_t i = 0; i < p_.inputNames.size(); ++i)
@@ -411,7 +415,9 @@ std::string inspectText(const Inspection& in) {
          in.target.device + " " + in.target.isa;
   for (const LibraryVersion& l : in.target.libraries) out += ", " + l.name + " " + l.version;
   out += "\n  file " + bytesText(in.fileBytes) + ", plan " + bytesText(in.planBytes) + ", weights " +
-         bytesText(in.weightsBytes) + (in.externalWeights ? " in a file of their own" : "") + "\n";
+         bytesText(in.weightsBytes) + (in.externalWeights ? " outside of the engine" : "") + "\n";
+  for (const std::string& f : in.placedFiles)
+    out += "  " + bytesText(in.placedBytes) + " of weights stay in " + f + "\n";
   if (!in.manifest.empty()) out += "Manifest\n" + indented(in.manifest, "  ");
   addEnds(out, "Inputs", in.inputs);
   addEnds(out, "Outputs", in.outputs);

@@ -65,6 +65,8 @@ struct Inspection {
   std::uint64_t planBytes = 0;
   std::uint64_t weightsBytes = 0;
   bool externalWeights = false;
+  std::uint64_t placedBytes = 0;  ///< Weights that stay in files of the model.
+  std::vector<std::string> placedFiles;
   Target target;
   std::string manifest;
   std::vector<InspectedValue> inputs;

@@ -48,6 +48,8 @@ std::string inspectJson(const Inspection& in) {
   out["plan_bytes"] = in.planBytes;
   out["weights_bytes"] = in.weightsBytes;
   out["external_weights"] = in.externalWeights;
+  out["placed_bytes"] = in.placedBytes;
+  out["placed_files"] = in.placedFiles;
   Json libraries = Json::object();
   for (const LibraryVersion& l : in.target.libraries) libraries[l.name] = l.version;
   out["target"] = {{"device", in.target.device},

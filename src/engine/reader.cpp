@@ -2,7 +2,9 @@
 #include "engine/reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 
 #include "core/check.h"
 #include "engine/plan_read.h"
@@ -22,14 +24,17 @@ bool isPlainName(std::string_view name) {
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
-Result<std::shared_ptr<const MappedFile>> openExternalWeights(const Container& container,
-                                                              const Section& weights,
-                                                              const std::string& path) {
+Result<std::string> externalPath(const Container& container, const std::string& path) {
   const auto text = optionalContent(container, SectionKind::kExternalName);
   const std::string name(reinterpret_cast<const char*>(text.data()), text.size());
   if (!isPlainName(name)) return damaged(path, "the name of its weights file is not a plain file name");
   const std::size_t slash = path.rfind('/');
-  const std::string external = (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + name;
+  return (slash == std::string::npos ? "" : path.substr(0, slash + 1)) + name;
+}
+
+/// The weights file `external`, when it holds the weights of this section.
+Result<std::shared_ptr<const MappedFile>> openExternalWeights(const Section& weights, const std::string& path,
+                                                              const std::string& external) {
   auto file = MappedFile::open(external);
   if (!file)
     return Status(ErrorCode::kFileNotFound, "The weights file of this engine cannot be opened")
@@ -55,10 +60,48 @@ Result<std::shared_ptr<const MappedFile>> openExternalWeights(const Container& c
   return file;
 }
 
-Status checkConstants(const runtime::Program& program, std::uint64_t weightsBytes, const std::string& path) {
-  for (const runtime::ConstantInfo& c : program.constants)
+bool startsWithMagic(const std::string& path, const std::array<char, 8>& magic) {
+  auto file = MappedFile::open(path);
+  return file.isOk() && (*file)->size() >= magic.size() &&
+         std::memcmp((*file)->data(), magic.data(), magic.size()) == 0;
+}
+
+/// The constants of a stripped engine out of another engine, by their hashes.
+Status takeFromEngine(EngineFile& engine, const std::string& path, const ReadOptions& options) {
+  ReadOptions donorOptions;
+  donorOptions.verifyWeights = options.verifyWeights;
+  donorOptions.checkTarget = false;
+  auto donor = readEngine(options.weightsFrom, donorOptions);
+  if (!donor) return donor.status();
+  std::map<std::pair<Hash128, std::uint64_t>, const std::byte*> known;
+  const auto& theirs = (*donor)->program->constants;
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    known[{theirs[i].hash, theirs[i].bytes}] = (*donor)->constantData(i);
+  const auto& ours = engine.program->constants;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (engine.isPlaced(i) || ours[i].bytes == 0) continue;
+    const auto it = known.find({ours[i].hash, ours[i].bytes});
+    if (it == known.end())
+      return Status(ErrorCode::kEngineDamaged,
+                    "The engine that was given for the weights does not have them all")
+          .at(path)
+          .expected("the bytes of '" + ours[i].recipe + "', hash " + ours[i].hash.toHex())
+          .found("none of this hash in " + options.weightsFrom)
+          .fix("give an engine or weights file that was built from the same model with the same settings");
+    engine.found.data[i] = it->second;
+  }
+  engine.found.keepers.push_back(*donor);
+  return Status::ok();
+}
+
+Status checkConstants(const EngineFile& engine, std::uint64_t weightsBytes, const std::string& path) {
+  const runtime::Program& program = *engine.program;
+  for (std::size_t i = 0; i < program.constants.size(); ++i) {
+    const runtime::ConstantInfo& c = program.constants[i];
+    if (engine.isPlaced(i)) continue;
     if (c.offset > weightsBytes || c.bytes > weightsBytes - c.offset)
       return damaged(path, "a constant (" + c.recipe + ") lies outside of the weights");
+  }
   return Status::ok();
 }
 
@@ -87,30 +130,83 @@ Status verifyWeights(const EngineFile& engine, std::span<const std::byte> hashes
   return Status::ok();
 }
 
+/// Of an engine whose weights lie elsewhere.
+Status attachOutside(EngineFile& engine, const Section& section, const std::string& path,
+                     const ReadOptions& options) {
+  const bool stripped = engine.container.find(SectionKind::kExternalName) == nullptr;
+  if (!options.weightsFrom.empty() && startsWithMagic(options.weightsFrom, kEngineMagic))
+    return takeFromEngine(engine, path, options);
+  std::string external;
+  if (!options.weightsFrom.empty() && startsWithMagic(options.weightsFrom, kWeightsMagic)) {
+    external = options.weightsFrom;
+  } else if (!stripped) {
+    auto named = externalPath(engine.container, path);
+    if (!named) return named.status();
+    external = std::move(*named);
+  } else {
+    return Status(ErrorCode::kUsage, "The weights of this engine were left out when it was built")
+        .at(path)
+        .expected("weights of hash " + section.hash.toHex())
+        .found(options.weightsFrom.empty()
+                   ? "nothing"
+                   : options.weightsFrom + ", which is neither an engine nor a weights file")
+        .fix("name an engine or a weights file of the same model with --weights-from");
+  }
+  auto file = openExternalWeights(section, path, external);
+  if (!file) return file.status();
+  engine.weightsFile = *file;
+  engine.weights = (*file)->bytes().subspan(kWeightsAlignment, section.size);
+  return Status::ok();
+}
+
+Status attachPlaces(EngineFile& engine, const std::string& path, const ReadOptions& options) {
+  const Section* section = engine.container.find(SectionKind::kPlaces);
+  if (section == nullptr) return Status::ok();
+  auto places = readPlaces(engine.container.content(*section), *engine.program, path);
+  if (!places) return places.status();
+  engine.places = std::move(*places);
+  if (!options.attachWeights) return Status::ok();
+  const bool isFolder = !options.weightsFrom.empty() && !MappedFile::open(options.weightsFrom).isOk();
+  return findPlaced(engine.places, *engine.program, path, isFolder ? options.weightsFrom : std::string(),
+                    engine.found);
+}
+
 Status attachWeights(EngineFile& engine, const std::string& path, const ReadOptions& options) {
+  ROTA_RETURN_IF_ERROR(attachPlaces(engine, path, options));
   const Section* section = engine.container.find(SectionKind::kWeights);
   const auto hashes = optionalContent(engine.container, SectionKind::kWeightHashes);
-  if (section == nullptr) return checkConstants(*engine.program, 0, path);
+  if (section == nullptr) return checkConstants(engine, 0, path);
   if (hashes.size() % sizeof(Hash128) != 0 ||
       hashes.size() / sizeof(Hash128) !=
           section->size / kWeightChunk + (section->size % kWeightChunk != 0 ? 1 : 0))
     return damaged(path, "it does not have one hash for every chunk of its weights");
   if (hashBytes(hashes.data(), hashes.size()) != section->hash)
     return damaged(path, "the hash of its weight hashes does not match");
+  ROTA_RETURN_IF_ERROR(checkConstants(engine, section->size, path));
   if ((section->flags & kSectionExternal) != 0) {
-    auto file = openExternalWeights(engine.container, *section, path);
-    if (!file) return file.status();
-    engine.weightsFile = *file;
-    engine.weights = (*file)->bytes().subspan(kWeightsAlignment, section->size);
+    if (!options.attachWeights) return Status::ok();
+    ROTA_RETURN_IF_ERROR(attachOutside(engine, *section, path, options));
   } else {
     if (section->offset % kWeightsAlignment != 0) return damaged(path, "its weights are not aligned");
     engine.weights = engine.container.content(*section);
   }
-  ROTA_RETURN_IF_ERROR(checkConstants(*engine.program, section->size, path));
-  return options.verifyWeights ? verifyWeights(engine, hashes, path) : Status::ok();
+  return options.verifyWeights && !engine.weights.empty() ? verifyWeights(engine, hashes, path)
+                                                          : Status::ok();
 }
 
 }  // namespace
+
+bool EngineFile::isPlaced(std::size_t constant) const {
+  const auto it = std::lower_bound(places.constants.begin(), places.constants.end(), constant,
+                                   [](const Place& p, std::size_t c) { return p.constant < c; });
+  return it != places.constants.end() && it->constant == constant;
+}
+
+const std::byte* EngineFile::constantData(std::size_t constant) const {
+  if (const auto it = found.data.find(constant); it != found.data.end()) return it->second;
+  if (weights.empty() || isPlaced(constant)) return nullptr;
+  return weights.data() + program->constants[constant].offset;
+}
 
 Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path, const ReadOptions& options) {
   auto file = MappedFile::open(path);

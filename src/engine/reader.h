@@ -15,6 +15,7 @@
 
 #include "core/file.h"
 #include "engine/container.h"
+#include "engine/places.h"
 #include "engine/target.h"
 #include "runtime/program.h"
 
@@ -23,7 +24,12 @@ namespace rota::engine {
 struct ReadOptions {
   bool verifyWeights = false;
   bool checkTarget = true;  ///< False to inspect engines of other machines.
-  bool nativeCode = true;   ///< False: only engines that need no more than the generic target (N14).
+  bool attachWeights =
+      true;  ///< False: engines whose weights lie elsewhere open without them; constantData then has no addresses.
+  /// Where weights are that are not in the engine: a weights file or another engine of the same model (stripped engines), or the folder with
+  /// the model's data files.
+  std::string weightsFrom{};
+  bool nativeCode = true;  ///< False: only engines that need no more than the generic target (N14).
 };
 
 /// An engine file whose plan has been verified and validated. Immutable.
@@ -35,10 +41,12 @@ struct EngineFile {
   Target target;
   std::string_view manifest;
   std::span<const std::byte> weights;
+  Places places;         ///< Constants that stay in files of the model.
+  FoundConstants found;  ///< Constants that are not in `weights`.
 
-  const std::byte* constantData(std::size_t constant) const {
-    return weights.data() + program->constants[constant].offset;
-  }
+  bool isPlaced(std::size_t constant) const;
+  /// nullptr when the weights are not attached.
+  const std::byte* constantData(std::size_t constant) const;
 };
 
 Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path,

@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/file.h"
 #include "engine/container.h"
+#include "engine/places.h"
 #include "engine/writer_plan.h"
 
 namespace rota::engine {
@@ -25,7 +26,8 @@ Status padTo(FileWriter& out, std::size_t alignment) {
 /// Streams constants, cutting them into hashed chunks; remembers what it has stored.
 class WeightsWriter {
  public:
-  explicit WeightsWriter(FileWriter& out) : out_(out), chunk_(std::make_unique<std::byte[]>(kWeightChunk)) {}
+  /// Without `out` the bytes are only hashed.
+  explicit WeightsWriter(FileWriter* out) : out_(out), chunk_(std::make_unique<std::byte[]>(kWeightChunk)) {}
 
   /// Stores a constant, or finds that its bytes are there already; fills in offset and hash.
   Status add(runtime::ConstantInfo& info, std::span<const std::byte> bytes) {
@@ -67,10 +69,10 @@ class WeightsWriter {
     hashes_.push_back(hashBytes(chunk_.get(), filled_));
     const std::size_t bytes = filled_;
     filled_ = 0;
-    return out_.write(chunk_.get(), bytes);
+    return out_ == nullptr ? Status::ok() : out_->write(chunk_.get(), bytes);
   }
 
-  FileWriter& out_;
+  FileWriter* out_;
   std::unique_ptr<std::byte[]> chunk_;
   std::size_t filled_ = 0;
   std::uint64_t total_ = 0;
@@ -132,7 +134,33 @@ std::string_view bytesOf(const std::vector<Hash128>& hashes) {
   return {reinterpret_cast<const char*>(hashes.data()), hashes.size() * sizeof(Hash128)};
 }
 
-Status streamConstants(runtime::Program& program, const ConstantBytes& constants, WeightsWriter& weights) {
+/// Collects the constants that stay in the files of the model.
+class PlaceCollector {
+ public:
+  explicit PlaceCollector(std::string engine) : engine_(std::move(engine)) {}
+
+  /// Whether constant `i` with these bytes stays where it is.
+  bool take(std::size_t i, std::span<const std::byte> bytes) {
+    const auto place = mappedPlaceOf(bytes.data(), bytes.size());
+    if (bytes.empty() || !place || place->offset % kSectionAlignment != 0) return false;
+    auto [file, isNew] = files_.try_emplace(place->path, static_cast<std::uint32_t>(files_.size()));
+    if (isNew) places_.files.push_back({relativeTo(engine_, place->path), place->fileBytes});
+    places_.constants.push_back({static_cast<std::uint32_t>(i), file->second, place->offset});
+    bytes_ += bytes.size();
+    return true;
+  }
+  const Places& places() const { return places_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::string engine_;
+  Places places_;
+  std::map<std::string, std::uint32_t> files_;
+  std::uint64_t bytes_ = 0;
+};
+
+Status streamConstants(runtime::Program& program, const ConstantBytes& constants, WeightsWriter& weights,
+                       PlaceCollector* inPlace) {
   for (std::size_t i = 0; i < program.constants.size(); ++i) {
     runtime::ConstantInfo& info = program.constants[i];
     auto bytes = constants(i);
@@ -142,7 +170,13 @@ Status streamConstants(runtime::Program& program, const ConstantBytes& constants
           .at(info.recipe)
           .expected(std::to_string(info.bytes) + " bytes")
           .found(std::to_string(bytes->size()) + " bytes");
-    ROTA_RETURN_IF_ERROR(weights.add(info, *bytes));
+    if (inPlace != nullptr && inPlace->take(i, *bytes)) {
+      info.hash = hashBytes(bytes->data(), bytes->size());
+      info.offset = 0;
+    } else {
+      ROTA_RETURN_IF_ERROR(weights.add(info, *bytes));
+    }
+    releaseMapped(bytes->data(), bytes->size());  // a model may be larger than memory
   }
   return weights.finish();
 }
@@ -165,28 +199,34 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
   EngineWriter engine(**out);
   ROTA_RETURN_IF_ERROR(engine.start());
 
-  const bool external = options.weights == WeightsPlace::kExternal;
+  const bool stripped = options.weights == WeightsPlace::kStripped;
+  const bool external = options.weights != WeightsPlace::kInside;
   std::unique_ptr<FileWriter> externalOut;
-  if (external) {
+  if (external && !stripped) {
     auto file = FileWriter::create(path + ".weights");
     if (!file) return file.status();
     externalOut = std::move(*file);
     const WeightsHeader empty;
     ROTA_RETURN_IF_ERROR(externalOut->write(&empty, sizeof(empty)));
   }
-  FileWriter& weightsOut = external ? *externalOut : **out;
-  if (external || !program.constants.empty()) ROTA_RETURN_IF_ERROR(padTo(weightsOut, kWeightsAlignment));
-  const std::uint64_t weightsOffset = weightsOut.position();
+  FileWriter* weightsOut = stripped ? nullptr : external ? externalOut.get() : out->get();
+  if (weightsOut != nullptr && (external || !program.constants.empty()))
+    ROTA_RETURN_IF_ERROR(padTo(*weightsOut, kWeightsAlignment));
+  const std::uint64_t weightsOffset = weightsOut == nullptr ? 0 : weightsOut->position();
   WeightsWriter weights(weightsOut);
-  ROTA_RETURN_IF_ERROR(streamConstants(program, constants, weights));
+  PlaceCollector places(path);
+  ROTA_RETURN_IF_ERROR(streamConstants(program, constants, weights,
+                                       options.weights == WeightsPlace::kInPlace ? &places : nullptr));
 
+  // What stays in the files of the model may be all.
+  if (options.weights == WeightsPlace::kInPlace && weights.bytes() == 0) externalOut = nullptr;
   const std::string_view hashes = bytesOf(weights.chunkHashes());
   const Hash128 chunksHash = hashBytes(hashes.data(), hashes.size());
-  if (weights.bytes() != 0 || external) {
+  if (weights.bytes() != 0 || externalOut != nullptr) {
     engine.weights(weightsOffset, weights.bytes(), chunksHash, external);
     ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kWeightHashes, hashes));
   }
-  if (external) {
+  if (externalOut != nullptr) {
     ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kExternalName, fileName(path) + ".weights"));
     WeightsHeader header;
     header.magic = kWeightsMagic;
@@ -196,15 +236,17 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
     header.headerHash = hashBytes(&header, offsetof(WeightsHeader, headerHash));
     ROTA_RETURN_IF_ERROR(externalOut->writeAt(0, &header, sizeof(header)));
   }
+  if (!places.places().constants.empty())
+    ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kPlaces, packPlaces(places.places())));
   auto plan = packPlan(program, target);
   if (!plan) return plan.status();
   ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kRecipes, packRecipes(program)));
   ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kPlan, *plan));
   ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kManifest, options.manifest));
   ROTA_RETURN_IF_ERROR(engine.finish());
-  const WriteReport report{(*out)->position(), weights.bytes(), plan->size()};
+  const WriteReport report{(*out)->position(), weights.bytes(), places.bytes(), plan->size()};
   // The weights first: an engine never names a file that is not there.
-  if (external) ROTA_RETURN_IF_ERROR(externalOut->commit());
+  if (externalOut != nullptr) ROTA_RETURN_IF_ERROR(externalOut->commit());
   ROTA_RETURN_IF_ERROR((*out)->commit());
   return report;
 }

@@ -18,17 +18,23 @@
 
 namespace rota::engine {
 
-enum class WeightsPlace : std::uint8_t { kInside, kExternal };
+enum class WeightsPlace : std::uint8_t {
+  kInside,
+  kExternal,  ///< In "<engine>.weights" beside the engine.
+  kInPlace,  ///< Where they are: constants that are bytes of a mapped file stay there; the rest as kExternal.
+  kStripped,  ///< Nowhere: only hashes are kept, and the bytes are given when the engine is loaded.
+};
 
 struct WriteOptions {
-  Target target;                                 ///< rotaVersion is filled in.
-  std::string manifest;                          ///< JSON text.
-  WeightsPlace weights = WeightsPlace::kInside;  ///< kExternal: in "<engine>.weights" beside the engine.
+  Target target;         ///< rotaVersion is filled in.
+  std::string manifest;  ///< JSON text.
+  WeightsPlace weights = WeightsPlace::kInside;
 };
 
 struct WriteReport {
   std::uint64_t fileBytes = 0;     ///< Of the engine file.
-  std::uint64_t weightsBytes = 0;  ///< Stored, inside or outside.
+  std::uint64_t weightsBytes = 0;  ///< Stored, inside or outside; stripped ones are counted too.
+  std::uint64_t placedBytes = 0;   ///< Left in the files of the model.
   std::uint64_t planBytes = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "core/checked.h"
+#include "core/file.h"
 #include "op/definition.h"
 #include "op/evaluate.h"
 #include "op/work_limit.h"
@@ -135,6 +136,7 @@ Status foldNode(ir::Graph& graph, ir::Node& node, const PassContext& context, Bu
   auto results = op::evaluateNode(node, inputs, context.threads);
   // A node that fails on its constants (a bad index, say) stays: the error belongs to the run, and the node may never be reached.
   if (!results) return Status::ok();
+  for (const op::EvaluatedValue& in : inputs) releaseMapped(in.tensor.data(), in.tensor.bytes());
   const std::string recipe = recipeOf(node);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == nullptr || (*results)[i].sequence) continue;

@@ -135,6 +135,7 @@ Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, 
   engine::WriteOptions write;
   write.target = engineTarget(options.target, built->program);
   write.manifest = manifest;
+  write.weights = options.weights;
   const auto bytesOf = [&built](std::size_t i) -> Result<std::span<const std::byte>> {
     return std::span<const std::byte>(built->constants[i].data(), built->constants[i].bytes());
   };
@@ -142,6 +143,7 @@ Result<BuildSummary> buildEngine(ir::Graph& graph, const BuildOptions& options, 
   if (!written) return written.status();
   summary.engineBytes = written->fileBytes;
   summary.weightsBytes = written->weightsBytes;
+  summary.placedBytes = written->placedBytes;
   summary.choices = std::move(built->choices);
   timer.done("write");
   static_cast<void>(report(options, "done", 3, 3));  // the engine is there: too late to cancel

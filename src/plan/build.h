@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
+#include "engine/writer.h"
 #include "pass/pass.h"
 #include "plan/program_builder.h"
 
@@ -22,6 +23,7 @@ struct BuildOptions {
   int level = 0;
   std::vector<runtime::Profile> profiles;
   ThreadPool& threads;
+  engine::WeightsPlace weights = engine::WeightsPlace::kInside;
   /// Phase, done, total; false interrupts.
   std::function<bool(std::string_view, std::int64_t, std::int64_t)> progress;
 };
@@ -37,6 +39,7 @@ struct BuildSummary {
   std::vector<Choice> choices;
   std::uint64_t engineBytes = 0;
   std::uint64_t weightsBytes = 0;
+  std::uint64_t placedBytes = 0;  ///< Of weights that stay in files of the model.
 };
 
 /// Rewrites `graph` and writes the engine to `path` (whole or not at all).

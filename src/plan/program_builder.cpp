@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/check.h"
+#include "core/file.h"
 #include "op/definition.h"
 #include "plan/regions.h"
 
@@ -122,6 +123,7 @@ class Builder final : public tactic::Emitter {
   std::int32_t packedConstant(const Tensor& tensor, std::vector<std::int64_t> dims, std::string recipe,
                               const Layout& layout) override {
     const Hash128 hash = hashBytes(tensor.data(), tensor.bytes());
+    releaseMapped(tensor.data(), tensor.bytes());  // the next to look at them is the writer
     for (const std::int32_t id : constantsByHash_[hash]) {
       const auto& known =
           program()

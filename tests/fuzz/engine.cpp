@@ -79,8 +79,9 @@ std::pair<std::size_t, std::size_t> sectionOf(const std::uint8_t* data, std::siz
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static fuzz::MemoryFile file;
   file.set({data, size});
-  auto read =
-      engine::readEngine(file.path(".rota"), {.verifyWeights = (size & 1) != 0, .checkTarget = false});
+  auto read = engine::readEngine(
+      file.path(".rota"),
+      {.verifyWeights = (size & 1) != 0, .checkTarget = false, .attachWeights = (size & 2) != 0});
   if (!read) {
     fuzz::expect(!read.status().detail().message.empty(), "an error says what is wrong");
     fuzz::expect(read.status().code() != ErrorCode::kInternal, "a damaged engine is no internal error");
