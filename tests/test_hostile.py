@@ -148,6 +148,16 @@ def many_constants(count):
     return model(nodes, [value("x", F, [1])], weights=[ints("shape", 16384), ints("zero", 0), ints("one", 1)])
 
 
+def repeated_constant(calls):
+    """A function that holds a megabyte of typed data, which cannot be used in place, and is called often."""
+    data = helper.make_tensor("v", F, [250_000], np.arange(250_000, dtype=np.float32))
+    inside = [node("Constant", "", "c", value=data), node("Slice", "c zero one", "s"), node("Add", "a s", "b")]
+    inside[0].ClearField("input")
+    functions = [function("Big", "a zero one", "b", inside)]
+    nodes = [call("Big", f"{'x' if i == 0 else f'v{i}'} zero one", f"v{i + 1}") for i in range(calls)]
+    return model(nodes + [node("Relu", f"v{calls}", "y")], weights=[ints("zero", 0), ints("one", 1)], functions=functions, domains=["f"])
+
+
 def power_of_shapes(steps):
     """Sizes that are polynomials with ever more terms."""
     nodes = [node("Shape", "x", "s0")]
@@ -276,6 +286,7 @@ FOLDING = {
     "non_max_suppression": model([node("NonMaxSuppression", "boxes scores n", "i"), node("Cast", "i", "f", to=F), node("ReduceSum", "f", "s", keepdims=0), node("Add", "x s", "y")],
                                  weights=[numpy_helper.from_array(np.random.default_rng(1).random((1, 30_000, 4), np.float32), "boxes"), weight("scores", 1, 1, 30_000), scalar("n", 30_000)]),
     "shape_powers": power_of_shapes(40),
+    "repeated_constant": repeated_constant(1000),
 }
 
 

@@ -34,8 +34,8 @@ struct ProfileSpec {
 
 /// Where the bytes of the weights live.
 enum class WeightsPlace : std::uint8_t {
-  kInside,  ///< In the engine.
-  kExternal,  ///< Unchanged weights stay in the model's files, found by their hashes; the rest is in "<engine>.weights".
+  kInside,    ///< In the engine.
+  kExternal,  ///< Unchanged weights stay in the model's files, found by their hashes; the rest is in "<engine>.<hash>.weights".
   kStripped,  ///< Nowhere: only hashes are kept; LoadOptions::weightsFrom gives the bytes.
 };
 

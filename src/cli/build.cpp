@@ -73,7 +73,7 @@ void addBuild(CLI::App& app, Invocation& invocation) {
   sub->add_option("--weights", arguments->model.weights,
                   "Where the weights live: inside the engine, external (unchanged ones stay in the model's "
                   "files, the rest "
-                  "in ENGINE.weights), or stripped (given by --weights-from when the engine is loaded)")
+                  "in ENGINE.HASH.weights), or stripped (given by --weights-from when the engine is loaded)")
       ->check(CLI::IsMember({"inside", "external", "stripped"}))
       ->capture_default_str();
   addJsonOption(*sub, invocation);

@@ -12,6 +12,7 @@
 #include "core/checked.h"
 #include "core/element_access.h"
 #include "core/file.h"
+#include "core/json_depth.h"
 #include "data/inputs.h"
 #include "data/npy.h"
 #include "data/zip.h"
@@ -149,35 +150,12 @@ Result<Tensor> fromJson(const Json& json, const TensorInfo& info, const std::str
   return tensor;
 }
 
-/// How deep lists and objects lie in each other, at most; whatever is wrong with the text otherwise.
-std::size_t depthOf(std::string_view json) {
-  std::size_t depth = 0, deepest = 0;
-  bool inText = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (inText) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inText = false;
-    } else if (c == '"') {
-      inText = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 Result<Json> parseJson(const std::string& path) {
-  constexpr std::size_t kMaxDepth = 64;  // what prints and frees the values recurses
   auto text = readTextFile(path, std::size_t{1} << 30);
   if (!text) return text.status();
-  if (const std::size_t depth = depthOf(*text); depth > kMaxDepth)
+  if (const std::size_t depth = jsonDepth(*text); depth > kMaxJsonDepth)
     return bad(path, "lists and objects of the JSON file are nested too deep")
-        .expected("at most " + std::to_string(kMaxDepth) + " levels")
+        .expected("at most " + std::to_string(kMaxJsonDepth) + " levels")
         .found(std::to_string(depth));
   Json json = Json::parse(*text, nullptr, false);
   if (json.is_discarded()) return bad(path, "the file is not JSON");

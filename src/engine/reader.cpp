@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/check.h"
+#include "core/json_depth.h"
 #include "engine/plan_read.h"
 #include "runtime/kernel_names.h"
 
@@ -219,6 +220,7 @@ Result<std::shared_ptr<const EngineFile>> readEngine(const std::string& path, co
   engine->container = std::move(*container);
   const auto manifest = optionalContent(engine->container, SectionKind::kManifest);
   engine->manifest = {reinterpret_cast<const char*>(manifest.data()), manifest.size()};
+  if (jsonDepth(engine->manifest) > kMaxJsonDepth) return damaged(path, "its manifest is nested too deep");
   if (engine->container.find(SectionKind::kPlan) == nullptr) return damaged(path, "it has no plan");
   auto plan = readPlan(optionalContent(engine->container, SectionKind::kPlan),
                        optionalContent(engine->container, SectionKind::kRecipes), path);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <unistd.h>
 #include <vector>
 
 #include "core/check.h"
@@ -181,6 +182,33 @@ Status streamConstants(runtime::Program& program, const ConstantBytes& constants
   return weights.finish();
 }
 
+/// The weights file that the engine at `path` names, if there is such an engine; it is not looked at further.
+std::string weightsOfOldEngine(const std::string& path) {
+  auto file = MappedFile::open(path);
+  if (!file) return {};
+  auto container = openContainer((*file)->bytes(), path);
+  const Section* name = container.isOk() ? container->find(SectionKind::kExternalName) : nullptr;
+  if (name == nullptr) return {};
+  const auto bytes = container->content(*name);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string own = path.substr(path.rfind('/') + 1) + ".";
+  const bool isOurs =
+      text.starts_with(own) && text.ends_with(".weights") && text.find('/') == std::string::npos;
+  return isOurs ? path.substr(0, path.rfind('/') + 1) + text : std::string();
+}
+
+/// The path of the weights file: named by its content, so that an old engine of the same name keeps its weights until the new one has taken its
+/// place. "" when all weights stay in files of the model. Costs a pass over the constants, of which the writing knows nothing.
+Result<std::string> nameOfWeights(const std::string& path, runtime::Program program,
+                                  const ConstantBytes& constants, bool inPlace) {
+  WeightsWriter weights(nullptr);
+  PlaceCollector places(path);
+  ROTA_RETURN_IF_ERROR(streamConstants(program, constants, weights, inPlace ? &places : nullptr));
+  if (inPlace && weights.bytes() == 0) return std::string();
+  const std::string_view hashes = bytesOf(weights.chunkHashes());
+  return path + "." + hashBytes(hashes.data(), hashes.size()).toHex().substr(0, 16) + ".weights";
+}
+
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -202,14 +230,20 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
   const bool stripped = options.weights == WeightsPlace::kStripped;
   const bool external = options.weights != WeightsPlace::kInside;
   std::unique_ptr<FileWriter> externalOut;
+  std::string externalPath;
   if (external && !stripped) {
-    auto file = FileWriter::create(path + ".weights");
+    auto named = nameOfWeights(path, program, constants, options.weights == WeightsPlace::kInPlace);
+    if (!named) return named.status();
+    externalPath = std::move(*named);
+  }
+  if (!externalPath.empty()) {
+    auto file = FileWriter::create(externalPath);
     if (!file) return file.status();
     externalOut = std::move(*file);
     const WeightsHeader empty;
     ROTA_RETURN_IF_ERROR(externalOut->write(&empty, sizeof(empty)));
   }
-  FileWriter* weightsOut = stripped ? nullptr : external ? externalOut.get() : out->get();
+  FileWriter* weightsOut = external ? externalOut.get() : out->get();
   if (weightsOut != nullptr && (external || !program.constants.empty()))
     ROTA_RETURN_IF_ERROR(padTo(*weightsOut, kWeightsAlignment));
   const std::uint64_t weightsOffset = weightsOut == nullptr ? 0 : weightsOut->position();
@@ -218,8 +252,6 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
   ROTA_RETURN_IF_ERROR(streamConstants(program, constants, weights,
                                        options.weights == WeightsPlace::kInPlace ? &places : nullptr));
 
-  // What stays in the files of the model may be all.
-  if (options.weights == WeightsPlace::kInPlace && weights.bytes() == 0) externalOut = nullptr;
   const std::string_view hashes = bytesOf(weights.chunkHashes());
   const Hash128 chunksHash = hashBytes(hashes.data(), hashes.size());
   if (weights.bytes() != 0 || externalOut != nullptr) {
@@ -227,7 +259,7 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
     ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kWeightHashes, hashes));
   }
   if (externalOut != nullptr) {
-    ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kExternalName, fileName(path) + ".weights"));
+    ROTA_RETURN_IF_ERROR(engine.section(SectionKind::kExternalName, fileName(externalPath)));
     WeightsHeader header;
     header.magic = kWeightsMagic;
     header.formatVersion = kFormatVersion;
@@ -246,8 +278,10 @@ Result<WriteReport> writeEngine(const std::string& path, const runtime::Program&
   ROTA_RETURN_IF_ERROR(engine.finish());
   const WriteReport report{(*out)->position(), weights.bytes(), places.bytes(), plan->size()};
   // The weights first: an engine never names a file that is not there.
+  const std::string oldWeights = weightsOfOldEngine(path);
   if (externalOut != nullptr) ROTA_RETURN_IF_ERROR(externalOut->commit());
   ROTA_RETURN_IF_ERROR((*out)->commit());
+  if (!oldWeights.empty() && oldWeights != externalPath) unlink(oldWeights.c_str());
   return report;
 }
 

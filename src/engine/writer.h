@@ -20,7 +20,7 @@ namespace rota::engine {
 
 enum class WeightsPlace : std::uint8_t {
   kInside,
-  kExternal,  ///< In "<engine>.weights" beside the engine.
+  kExternal,  ///< In "<engine>.<hash>.weights" beside the engine.
   kInPlace,  ///< Where they are: constants that are bytes of a mapped file stay there; the rest as kExternal.
   kStripped,  ///< Nowhere: only hashes are kept, and the bytes are given when the engine is loaded.
 };

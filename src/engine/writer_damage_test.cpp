@@ -57,6 +57,11 @@ class DamageTest : public ::testing::Test {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
     return readEngine(path_, {.verifyWeights = verifyWeights, .checkTarget = true}).status();
   }
+  std::string weightsPath() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (entry.path().extension() == ".weights") return entry.path().string();
+    return folder_ + "/none";
+  }
   static Header headerOf(const std::string& bytes) {
     Header header;
     std::memcpy(&header, bytes.data(), sizeof(header));
@@ -167,6 +172,21 @@ TEST_F(DamageTest, PlansDamagedBehindCorrectHashesNeverCrash) {
   EXPECT_GT(refused, tried / 4);
 }
 
+TEST_F(DamageTest, AManifestWithoutEndIsRefused) {
+  ProgramBuilder b;
+  b.output(b.constant("c", Tensor::ofFloat({1}, {1})));
+  WriteOptions options;
+  options.manifest = std::string(100000, '[');
+  ASSERT_TRUE(writeEngine(
+                  path_, b.program,
+                  [&](std::size_t i) -> Result<std::span<const std::byte>> {
+                    return std::span<const std::byte>(b.constants[i].data(), b.constants[i].bytes());
+                  },
+                  options)
+                  .isOk());
+  EXPECT_TRUE(isClear(readEngine(path_).status()));
+}
+
 TEST_F(DamageTest, OtherFormatVersions) {
   const auto as = [&](std::uint32_t version, const char* writer) {
     return open(withHeader(good_, [&](Header& h) {
@@ -231,10 +251,11 @@ TEST_F(DamageTest, SectionsOutOfBoundsOrOverlapping) {
 
 TEST_F(DamageTest, ExternalWeights) {
   const std::string engine = engineBytes(WeightsPlace::kExternal);
-  const std::string weights = *readTextFile(path_ + ".weights");
+  const std::string weightsFile = weightsPath();
+  const std::string weights = *readTextFile(weightsFile);
   EXPECT_TRUE(open(engine, true).isOk());
   const auto withWeights = [&](const std::string& bytes) {
-    EXPECT_TRUE(writeFile(path_ + ".weights", bytes).isOk());
+    EXPECT_TRUE(writeFile(weightsFile, bytes).isOk());
     return readEngine(path_, {.verifyWeights = true, .checkTarget = true}).status();
   };
   for (std::size_t i = 0; i < 20; ++i)
@@ -245,10 +266,10 @@ TEST_F(DamageTest, ExternalWeights) {
   flipped = weights;
   flipped[20] = static_cast<char>(flipped[20] ^ 4);
   EXPECT_TRUE(isClear(withWeights(flipped)));
-  std::filesystem::remove(path_ + ".weights");
+  std::filesystem::remove(weightsFile);
   const Status missing = readEngine(path_).status();
   EXPECT_EQ(missing.code(), ErrorCode::kFileNotFound);
-  EXPECT_EQ(missing.detail().expected, path_ + ".weights");
+  EXPECT_EQ(missing.detail().expected, weightsFile);
   EXPECT_EQ(open(weights).code(), ErrorCode::kNotAnEngine);
 }
 

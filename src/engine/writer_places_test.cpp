@@ -38,6 +38,15 @@ class PlacesTest : public ::testing::Test {
   std::string data() const { return folder_ + "/models/w.bin"; }
   std::string engine() const { return folder_ + "/e.rota"; }
 
+  /// The name of the weights file of an engine in the folder, or "".
+  std::string weightsOf(const std::string& engineName) const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (const std::string name = entry.path().filename();
+          name.starts_with(engineName + ".") && name.ends_with(".weights"))
+        return name;
+    return "";
+  }
+
   Result<WriteReport> write(WeightsPlace place, const std::string& path) {
     auto file = MappedFile::open(data());
     EXPECT_TRUE(file.isOk());
@@ -96,7 +105,7 @@ TEST_F(PlacesTest, UnchangedBytesStayWhereTheyAre) {
 TEST_F(PlacesTest, EngineAndDataMayMove) {
   ASSERT_TRUE(write(WeightsPlace::kInPlace, engine()).isOk());
   std::filesystem::create_directory(folder_ + "/elsewhere");
-  for (const char* name : {"e.rota", "e.rota.weights"})
+  for (const std::string& name : {std::string("e.rota"), weightsOf("e.rota")})
     std::filesystem::rename(folder_ + "/" + name, folder_ + "/elsewhere/" + name);
   const std::string moved = folder_ + "/elsewhere/e.rota";
   const Status lost = Engine::load(moved).status();
@@ -126,7 +135,7 @@ TEST_F(PlacesTest, StrippedEnginesTakeTheirWeightsFromElsewhere) {
   const auto report = write(WeightsPlace::kStripped, engine());
   ASSERT_TRUE(report.isOk());
   EXPECT_LT(report->fileBytes, 4096u);
-  EXPECT_FALSE(std::filesystem::exists(engine() + ".weights"));
+  EXPECT_EQ(weightsOf("e.rota"), "");
   EXPECT_TRUE(readEngine(engine(), {.attachWeights = false}).isOk());
   const Status none = Engine::load(engine()).status();
   EXPECT_EQ(none.code(), ErrorCode::kUsage);
@@ -134,7 +143,8 @@ TEST_F(PlacesTest, StrippedEnginesTakeTheirWeightsFromElsewhere) {
 
   ASSERT_TRUE(write(WeightsPlace::kInside, folder_ + "/whole.rota").isOk());
   ASSERT_TRUE(write(WeightsPlace::kExternal, folder_ + "/split.rota").isOk());
-  for (const char* donor : {"/whole.rota", "/split.rota", "/split.rota.weights"})
+  for (const std::string& donor :
+       {std::string("/whole.rota"), std::string("/split.rota"), "/" + weightsOf("split.rota")})
     EXPECT_EQ(answerOf(engine(), {.verifyWeights = true, .weightsFrom = folder_ + donor}), 145.0F) << donor;
   EXPECT_FALSE(Engine::load(engine(), {.weightsFrom = data()}).isOk());
 
@@ -147,8 +157,25 @@ TEST_F(PlacesTest, StrippedEnginesTakeTheirWeightsFromElsewhere) {
   const Status other = Engine::load(engine(), {.weightsFrom = folder_ + "/other.rota"}).status();
   EXPECT_EQ(other.code(), ErrorCode::kEngineDamaged);
   EXPECT_NE(other.detail().expected.find("initializer a"), std::string::npos);
-  EXPECT_EQ(Engine::load(engine(), {.weightsFrom = folder_ + "/other_split.rota.weights"}).status().code(),
-            ErrorCode::kEngineDamaged);
+  EXPECT_EQ(
+      Engine::load(engine(), {.weightsFrom = folder_ + "/" + weightsOf("other_split.rota")}).status().code(),
+      ErrorCode::kEngineDamaged);
+}
+
+TEST_F(PlacesTest, AnOldEngineKeepsItsWeightsUntilTheNewOneIsThere) {
+  ASSERT_TRUE(write(WeightsPlace::kExternal, engine()).isOk());
+  const std::string old = weightsOf("e.rota");
+  std::string bytes = *readTextFile(data());
+  bytes[64 + 5] = static_cast<char>(bytes[64 + 5] ^ 1);
+  ASSERT_TRUE(writeFile(data(), bytes).isOk());
+  // As if the build had been killed between its two files: the weights are there, the engine is the old one.
+  const std::string before = *readTextFile(engine());
+  const std::string oldBytes = *readTextFile(folder_ + "/" + old);
+  ASSERT_TRUE(write(WeightsPlace::kExternal, engine()).isOk());
+  EXPECT_NE(weightsOf("e.rota"), old) << "the old weights go when the new engine has come";
+  ASSERT_TRUE(writeFile(engine(), before).isOk());
+  ASSERT_TRUE(writeFile(folder_ + "/" + old, oldBytes).isOk());
+  EXPECT_EQ(answerOf(engine()), 145.0F);
 }
 
 TEST_F(PlacesTest, HostilePlacesAreRefused) {
