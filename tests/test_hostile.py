@@ -323,7 +323,7 @@ def test_folding_is_bounded(name, rota_path, tmp_path):
     within_limits(done, path)
     assert done.code == 0 or (done.code == 1 and re.search(r"R1\d{3}", done.text)), done.text[-2000:]
     if (tmp_path / "e.rota").exists():
-        assert (tmp_path / "e.rota").stat().st_size < (64 << 20) + FACTOR * path.stat().st_size
+        assert (tmp_path / "e.rota").stat().st_size < (96 << 20) + FACTOR * path.stat().st_size
 
 
 # --- External data with files ---------------------------------------------------------------------------------------------
