@@ -72,7 +72,8 @@ def test_the_first_signal_stops_bench_with_5(rota_path, engine, tmp_path, number
     time.sleep(1)
     process.send_signal(number)
     out, err = process.communicate(timeout=10)
-    assert process.returncode == 5 and out == "" and "error: R1602: the job was interrupted" in err
+    assert process.returncode == 5 and "error: R1602: the job was interrupted" in err
+    assert json.loads(out)["verdict"] == "failed" and json.loads(out)["error"]["code"] == "R1602"
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def fill(path, target):
     return model
 
 
-def make_inputs(model, sizes, seed):
+def make_inputs(model, sizes, seed=7):
     """A value for each input: `sizes` are the first and the other open dims."""
     weights = {t.name for t in model.graph.initializer}
     generator = np.random.default_rng(seed)
