@@ -85,6 +85,7 @@ Result<std::shared_ptr<Engine>> loadFile(const std::string& path, const LoadOpti
   if (!file) return file.status();
   const EngineFile& engine = **file;
   std::vector<const std::byte*> constants;
+  constants.reserve(engine.program->constants.size());
   for (std::size_t i = 0; i < engine.program->constants.size(); ++i)
     constants.push_back(engine.constantData(i));
   std::size_t weightsBytes = engine.weights.size();
@@ -96,7 +97,7 @@ Result<std::shared_ptr<Engine>> loadFile(const std::string& path, const LoadOpti
 }  // namespace
 
 Result<std::shared_ptr<Engine>> makeEngine(std::shared_ptr<const runtime::Program> program,
-                                           std::vector<Tensor> constants, std::string manifest) {
+                                           std::vector<Tensor> constants, std::string_view manifest) {
   std::vector<const std::byte*> data;
   std::size_t total = 0;
   for (std::size_t i = 0; i < constants.size() && i < program->constants.size(); ++i) {

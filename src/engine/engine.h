@@ -17,6 +17,6 @@ namespace rota::engine {
 /// An engine that was never a file: for running a model directly, and for checking candidates. Constants that are not 64-byte aligned are
 /// copied; one tensor per constant, with the constant's bytes in its layout.
 Result<std::shared_ptr<Engine>> makeEngine(std::shared_ptr<const runtime::Program> program,
-                                           std::vector<Tensor> constants, std::string manifest);
+                                           std::vector<Tensor> constants, std::string_view manifest);
 
 }  // namespace rota::engine

@@ -39,7 +39,7 @@ bool looksLikeOnnx(std::string_view text) {
   constexpr std::string_view kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72";
   if (text[0] == '\x08')
     return text[1] >= 1 && text[1] < 64 && kNextFields.find(text[2]) != std::string_view::npos;
-  return text[0] == '\x3a' && text.find("\x12") != std::string_view::npos &&
+  return text[0] == '\x3a' && text.find('\x12') != std::string_view::npos &&
          text.find('\x0a') != std::string_view::npos;
 }
 

@@ -79,7 +79,8 @@ template <typename T> void widen(const void* in, std::int64_t n, float* out) {
 }
 template <typename T> void widen(const void* in, std::int64_t n, std::int64_t* out) {
   const T* p = static_cast<const T*>(in);
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::int64_t>(p[i]);
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<std::int64_t>(p[i]);  // NOLINT(bugprone-signed-char-misuse): numbers, not letters
 }
 template <typename W> void loadBool(const void* in, std::int64_t n, W* out) {
   const auto* p = static_cast<const std::uint8_t*>(in);
