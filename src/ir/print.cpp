@@ -83,7 +83,7 @@ class Printer {
 
   std::string typeText(const Type& type) {
     if (type.dtype == DType::kUndefined) return "?";
-    const std::string element =
+    std::string element =
         std::string(info(type.dtype).name) + "[" + (type.shape.known ? sizeList(type.shape.dims) : "?") + "]";
     switch (type.kind) {
       case TypeKind::kTensor: return element;

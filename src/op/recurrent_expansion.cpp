@@ -23,7 +23,6 @@ class CellWriter {
  public:
   CellWriter(NodeWriter& writer, const ir::Node& node, DType dtype, Activations functions)
       : w_(writer),
-        node_(node),
         dtype_(dtype),
         functions_(functions),
         clip_(static_cast<double>(node.attributes.getFloat("clip", 0))) {}
@@ -43,7 +42,6 @@ class CellWriter {
 
  private:
   NodeWriter& w_;
-  const ir::Node& node_;
   DType dtype_;
   Activations functions_;
   double clip_;
