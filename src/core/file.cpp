@@ -205,10 +205,11 @@ std::optional<MappedPlace> mappedPlaceOf(const std::byte* data, std::size_t size
 void releaseMapped(const std::byte* data, std::size_t size) {
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   if (size < kWorthIt || !mappedPlaceOf(data, size)) return;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
-  const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + size) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t skip = (page - reinterpret_cast<std::uintptr_t>(data) % page) % page;
+  if (size <= skip) return;
+  const std::size_t whole = (size - skip) / page * page;
+  if (whole > 0) madvise(const_cast<std::byte*>(data) + skip, whole, MADV_DONTNEED);
 }
 
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
