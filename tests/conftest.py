@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Python tests share: the program under test (build/release/bin/rota, or $ROTA), a way to call it, and a server of small models."""
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from case_server import CaseServer
 
 ROOT = Path(__file__).resolve().parent.parent
+# A job that a shell starts in the background ignores SIGINT, and so would every program that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

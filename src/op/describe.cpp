@@ -20,7 +20,7 @@ std::string describeShape(const ir::Shape& shape, const SizeContext& sizes) {
 
 std::string describeType(const ir::Type& type, const SizeContext& sizes) {
   if (type.dtype == DType::kUndefined) return "a value without a type";
-  const std::string element = info(type.dtype).name + describeShape(type.shape, sizes);
+  std::string element = info(type.dtype).name + describeShape(type.shape, sizes);
   switch (type.kind) {
     case ir::TypeKind::kTensor: return element;
     case ir::TypeKind::kSequence: return "sequence(" + element + ")";

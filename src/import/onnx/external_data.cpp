@@ -110,7 +110,7 @@ std::vector<std::string> modelRoots(const std::string& path) {
   return roots;
 }
 
-ExternalData::ExternalData(std::string folder, std::vector<std::string> roots,
+ExternalData::ExternalData(std::string folder, const std::vector<std::string>& roots,
                            std::map<std::string, std::shared_ptr<Buffer>> buffers)
     : folder_(std::move(folder)),
       buffers_(std::move(buffers)) {
@@ -149,7 +149,7 @@ Result<std::shared_ptr<Buffer>> ExternalData::open(const std::string& location) 
                          "' cannot be mapped: " + file.status().detail().message)
         .expected("a regular file that can be read");
   }
-  const std::shared_ptr<const MappedFile> keeper = *file;
+  const std::shared_ptr<const MappedFile>& keeper = *file;
   std::shared_ptr<Buffer> buffer = Buffer::wrap(keeper->data(), keeper->size(), keeper);
   buffers_.emplace(location, buffer);
   return buffer;

@@ -35,7 +35,7 @@ class ExternalData {
  public:
   /// `folder` is where locations start ("" when there is none: then only `buffers` are known); `roots` are further folders in which files
   /// may really lie. Bytes in `buffers` stand for files of that location and must be kept by their Buffer.
-  ExternalData(std::string folder, std::vector<std::string> roots,
+  ExternalData(std::string folder, const std::vector<std::string>& roots,
                std::map<std::string, std::shared_ptr<Buffer>> buffers);
 
   /// The bytes that `entries` describe; `bytes` is the size that the tensor's type and dims need. The error says which rule was broken.
