@@ -44,6 +44,7 @@ Candidates enumerate(const Problem& problem) {
 }
 
 std::int64_t typicalElements(const Problem& problem, const ir::Value& value) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
   std::int64_t n = 1;
   for (Size d : value.type.shape.dims) {
     std::int64_t dim = 0;
@@ -54,8 +55,9 @@ std::int64_t typicalElements(const Problem& problem, const ir::Value& value) {
       const SizeRange r = problem.sizes.range(d);
       dim = r.hi < (std::int64_t{1} << 20) ? r.hi : std::max<std::int64_t>(r.lo, 64);
     }
-    n *= std::max<std::int64_t>(dim, 1);
-    if (n > (std::int64_t{1} << 40)) return std::int64_t{1} << 40;
+    dim = std::clamp<std::int64_t>(dim, 1, kMost);
+    if (n > kMost / dim) return kMost;
+    n *= dim;
   }
   return n;
 }
