@@ -4,6 +4,7 @@ the graph leaves them open), compare with ONNX Runtime.
 
 The graphs of tests/models have no weights (see the README there); they are filled here, seeded by name.
 """
+import time
 import zlib
 from pathlib import Path
 
@@ -137,3 +138,24 @@ def test_there_are_models_enough():
     """Twelve graphs, of families that exporters tell apart: language, vision, speech, recurrent, control flow, ranking."""
     families = {path.stem.split("_")[0] for path in MODELS}
     assert len(MODELS) >= 12 and len(families) >= 6, (len(MODELS), families)
+
+
+def test_windows_wider_than_the_image(rota, tmp_path):
+    """A dilated convolution for which oneDNN has only plain loops in blocked layout: these took it over a minute."""
+    generator = np.random.default_rng(3)
+    weights = generator.standard_normal((256, 512, 3, 3)).astype(np.float32)
+    conv = onnx.helper.make_node("Conv", ["x", "w"], ["c"], dilations=[36, 36], pads=[36] * 4)
+    graph = onnx.helper.make_graph([conv, onnx.helper.make_node("Relu", ["c"], ["y"])], "g",
+                                   [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 512, 65, 65])],
+                                   [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 256, 65, 65])],
+                                   [onnx.numpy_helper.from_array(weights, "w")])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    x = generator.standard_normal((1, 512, 65, 65)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    rota("build", "m.onnx", "-o", "m.rota", "--level", "0")
+    start = time.monotonic()
+    rota("run", "m.rota", "--inputs", "x=x.npy", "--outputs", "out")
+    assert time.monotonic() - start < 3
+    expected = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+    found = np.load(tmp_path / "out/y.npy")
+    assert np.linalg.norm(found - expected) <= 1e-5 * np.linalg.norm(expected)

@@ -83,9 +83,6 @@ Layouts chooseLayouts(const Problem& problem, const Geometry& g) {
   Layouts l;
   const std::int32_t v = problem.target.vectorLanes();
   if (v < 8 || !problem.knobs.on(kBlocked, problem.region.scope)) return l;
-  // Kernels for blocked channels refuse windows that padding and dilation make wider than the image; oneDNN then falls back to plain loops, a
-  // hundred times slower. Products over unfolded windows take every dilation.
-  if (std::any_of(g.dilations.begin(), g.dilations.end(), [](std::int64_t d) { return d > 1; })) return l;
   const runtime::Layout blocked{.order = {}, .blocks = {{1, v}}};
   const auto grouped = static_cast<std::uint8_t>(g.groups > 1 ? 1 : 0);
   const std::int64_t inGroup = g.in / g.groups, outGroup = g.out / g.groups;

@@ -4,7 +4,8 @@
 // Inputs: source [n, c, spatial…], weights ([o, i, k…] or [g, o/g, i/g, k…], in the layout the tactic packed), bias [o] or none, then one operand per binary
 // post-operation. Parameters: strides, dilations, pads_begin, pads_end, post*. A batch is cut into its images and a large image into its output channels,
 // by a rule of the shape alone, so that the pool's threads share it and bits do not depend on their number. Where dims change from run to run
-// (StepBinding::everyShape) our own convolution runs instead, which needs no primitive.
+// (StepBinding::everyShape) our own convolution runs instead, which needs no primitive; also where the library has only plain loops, as for windows
+// that dilation and padding make wider than the image in blocked layout.
 #include "backend/cpu/run/convolution.h"
 
 #include <algorithm>
@@ -88,6 +89,7 @@ class Convolution final : public runtime::StepKernel {
     const Operand& weights = binding.inputs[1];
     const Operand& out = binding.outputs[0];
     workspaceBytes = 0;
+    isOurs_ = false;
     images_ = out.view.count() == 0 ? 0 : source.view.dims[0];
     if (images_ == 0) return Status::ok();
     const bool grouped = weights.view.rank() > source.view.rank();
@@ -115,11 +117,14 @@ class Convolution final : public runtime::StepKernel {
                            ? byChannel(operand, perUnit)
                            : Window::of(operand, images_, true, -1, 0, 0));
     }
-    return makeExecutors(binding, last != cut.width, workspaceBytes);
+    ROTA_RETURN_IF_ERROR(makeExecutors(binding, last != cut.width, workspaceBytes));
+    isOurs_ = std::any_of(slots_.begin(), slots_.end(),
+                          [](const Slot& s) { return s.whole.isPlainLoops() || s.tail.isPlainLoops(); });
+    return isOurs_ ? everyShape_.prepare(binding, workspaceBytes) : Status::ok();
   }
 
   Status run(const StepBinding& binding) override {
-    if (binding.everyShape) return everyShape_.run(binding);
+    if (binding.everyShape || isOurs_) return everyShape_.run(binding);
     const std::int64_t tasks = images_ * parts_;
     const auto slots = static_cast<std::int64_t>(images_ == 0 ? 0 : slots_.size());
     if (slots <= 1) {
@@ -177,7 +182,7 @@ class Convolution final : public runtime::StepKernel {
                    : dnnl::convolution_forward::desc(kind, algorithm, source, weights, out, strides_,
                                                      dilations_, begin_, end_);
       const dnnl::convolution_forward::primitive_desc primitive(desc, attributes, cpuEngine());
-      return {dnnl::convolution_forward(primitive), primitive.scratchpad_desc()};
+      return {primitive, dnnl::convolution_forward(primitive)};
     };
     return executor.prepare(maker, post_, fixed, out, extra);
   }
@@ -208,6 +213,7 @@ class Convolution final : public runtime::StepKernel {
   std::int64_t parts_ = 1;
   bool hasBias_ = false;
   bool hasTail_ = false;
+  bool isOurs_ = false;  // the library has only plain loops for these shapes
   Window source_, weights_, out_, bias_;
   std::vector<Window> extra_;
   std::size_t scratchStride_ = 0;

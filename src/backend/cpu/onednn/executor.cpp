@@ -39,11 +39,13 @@ Status Executor::prepare(const Maker& maker, std::span<const PostOperation> post
     bool fused = true;
     try {
       made = maker(attributesFor(post, extra));
+      fused = !made.isPlainLoops || post.empty();  // fast code may be there without the operations after it
     } catch (const dnnl::error& e) {
       if (e.status != dnnl_unimplemented || post.empty()) throw;
       fused = false;
-      made = maker(attributesFor({}, {}));
     }
+    if (!fused) made = maker(attributesFor({}, {}));
+    isPlainLoops_ = made.isPlainLoops;
     Call call;
     call.primitive = std::move(made.primitive);
     for (const auto& [id, desc] : fixed) {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
+#include <utility>
 
 #include "backend/cpu/onednn/common.h"
 
@@ -15,8 +17,16 @@ class Executor {
  public:
   /// Makes a primitive for the given attributes and returns it with its scratch size; throws dnnl::error with dnnl_unimplemented when it cannot.
   struct Made {
+    Made() = default;
+    template <typename Descriptor, typename Primitive>
+    Made(const Descriptor& descriptor, Primitive&& made)
+        : primitive(std::forward<Primitive>(made)),
+          scratch(descriptor.scratchpad_desc()),
+          isPlainLoops(std::string_view(descriptor.impl_info_str()).starts_with("ref")) {}
     dnnl::primitive primitive;
     dnnl::memory::desc scratch;
+    bool isPlainLoops =
+        false;  ///< The library has no fast code for this problem, only its "ref" implementation.
   };
   using Maker = std::function<Made(const dnnl::primitive_attr& attributes)>;
 
@@ -25,6 +35,8 @@ class Executor {
                  std::vector<std::pair<int, dnnl::memory::desc>> fixed, const dnnl::memory::desc& destination,
                  std::span<const dnnl::memory::desc> extra);
   std::size_t workspaceBytes() const { return scratchBytes_; }
+  /// Plain loops, over a hundred times slower than our own kernels: the caller does better without.
+  bool isPlainLoops() const { return isPlainLoops_; }
 
   /// Data in the order of `fixed`, then of `extra`.
   Status execute(std::span<const void* const> fixedData, std::span<const void* const> extraData,
@@ -45,6 +57,7 @@ class Executor {
   std::vector<Call> calls_;
   dnnl::stream stream_;
   std::size_t scratchBytes_ = 0;
+  bool isPlainLoops_ = false;
 };
 
 }  // namespace rota::onednn

@@ -4,7 +4,7 @@
 // Inputs: A [batch…, m, k] (or [batch…, k, m] with transpose_a), B likewise, bias [n] or none, then one operand per binary post-operation ([n], or of the shape
 // of the result). Batch dims broadcast. A product whose B is one matrix is one tall product. Work is cut by rows (blocks of 128) or by matrices, by
 // shape alone, so that bits do not depend on threads. Where dims change from run to run (StepBinding::everyShape) our own product runs instead, which
-// needs no primitive.
+// needs no primitive; also where the library has only plain loops.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -58,18 +58,24 @@ class MatMul final : public runtime::StepKernel {
     findOffsets(a, b, c);
     rows_ = batches_ == 1 && m_ >= 2 * kRowsPerPart ? kRowsPerPart : m_;
     hasBias_ = binding.inputs[2].isGiven();
-    if (binding.everyShape) {
+    for (std::size_t i = 3; i < binding.inputs.size(); ++i)
+      extraIsRow_[i - 3] = binding.inputs[i].view.count() == n_ && binding.inputs[i].view.rank() <= 1;
+    isOurs_ = binding.everyShape;
+    if (!isOurs_) {
+      ROTA_RETURN_IF_ERROR(makeExecutors(binding, workspaceBytes));
+      isOurs_ = std::any_of(parts_.begin(), parts_.end(),
+                            [](const Slot& s) { return s.full.isPlainLoops() || s.tail.isPlainLoops(); });
+    }
+    if (isOurs_) {
       slots_ = binding.threads->threads();
       workspaceBytes = static_cast<std::size_t>(slots_ * runtime::kProductScratch) * sizeof(float);
     }
-    for (std::size_t i = 3; i < binding.inputs.size(); ++i)
-      extraIsRow_[i - 3] = binding.inputs[i].view.count() == n_ && binding.inputs[i].view.rank() <= 1;
-    return binding.everyShape ? Status::ok() : makeExecutors(binding, workspaceBytes);
+    return Status::ok();
   }
 
   Status run(const StepBinding& binding) override {
     if (empty_) return Status::ok();
-    if (binding.everyShape) return runEveryShape(binding);
+    if (isOurs_) return runEveryShape(binding);
     const std::int64_t rowParts = (m_ + rows_ - 1) / rows_;
     const std::int64_t parts = batches_ * rowParts;
     const auto slots = static_cast<std::int64_t>(parts_.size());
@@ -148,7 +154,7 @@ class MatMul final : public runtime::StepKernel {
       const dnnl::matmul::desc desc =
           hasBias_ ? dnnl::matmul::desc(a, b, row, c) : dnnl::matmul::desc(a, b, c);
       const dnnl::matmul::primitive_desc primitive(desc, attributes, cpuEngine());
-      return {dnnl::matmul(primitive), primitive.scratchpad_desc()};
+      return {primitive, dnnl::matmul(primitive)};
     };
     return executor.prepare(maker, post_, fixed, c, extra);
   }
@@ -236,6 +242,7 @@ class MatMul final : public runtime::StepKernel {
   std::int64_t m_ = 0, n_ = 0, k_ = 0, batches_ = 0, rows_ = 0;
   bool empty_ = false;
   bool hasBias_ = false;
+  bool isOurs_ = false;  // any shape is wanted, or the library has only plain loops for this one
   bool extraIsRow_[kMaxExtra] = {};
   std::vector<std::int64_t> offsetA_, offsetB_;
   std::vector<Slot> parts_;
